@@ -64,32 +64,32 @@ def _study(study: Study, blocks: docs.Blocks) -> Suite:
     return Suite(page, kept, blocks, runner(study), 0, is_alone=True, keep=keep)
 
 
-def _searches(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
+def _searches(run: Callable[..., dict[str, Any]], **overrides: Any) -> Suite:
     page, kept = PERFORMANCE / "searches.md", ROOT / "benchmarks" / "searches-results.json"
-    return Suite(page, kept, SEARCH_BLOCKS, run, 0, **more)
+    return Suite(page, kept, SEARCH_BLOCKS, run, 0, **overrides)
 
 
 _RECORDING_KEPT = ROOT / "benchmarks" / "results.json"
 
 
-def _recording(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
-    return Suite(PERFORMANCE / "recording.md", _RECORDING_KEPT, docs.BLOCKS, run, FULL.rounds, **more)
+def _recording(run: Callable[..., dict[str, Any]], **overrides: Any) -> Suite:
+    return Suite(PERFORMANCE / "recording.md", _RECORDING_KEPT, docs.BLOCKS, run, FULL.rounds, **overrides)
 
 
 _STEERING_KEPT = ROOT / "benchmarks" / "steering-results.json"
 
 
-def _steering(run: Callable[..., dict[str, Any]], rounds: int, **more: Any) -> Suite:
+def _steering(run: Callable[..., dict[str, Any]], rounds: int, **overrides: Any) -> Suite:
     page = PERFORMANCE / "tuning.md"
-    return Suite(page, _STEERING_KEPT, STEERING_BLOCKS, run, rounds, **more)
+    return Suite(page, _STEERING_KEPT, STEERING_BLOCKS, run, rounds, **overrides)
 
 
 _PATTERNS_KEPT = ROOT / "benchmarks" / "patterns-results.json"
 
 
-def _patterns(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
+def _patterns(run: Callable[..., dict[str, Any]], **overrides: Any) -> Suite:
     page = PERFORMANCE / "patterns.md"
-    return Suite(page, _PATTERNS_KEPT, PATTERN_BLOCKS, run, LEAST_ROUNDS, faults=pattern_faults, **more)
+    return Suite(page, _PATTERNS_KEPT, PATTERN_BLOCKS, run, LEAST_ROUNDS, faults=pattern_faults, **overrides)
 
 
 SUITES = {

@@ -41,9 +41,9 @@ def _both(arguments: str) -> dict[str, str]:
     return dict.fromkeys(COMPILERS, arguments)
 
 
-def _program(name: str, arguments: dict[str, str], version: str = "", **more: object) -> BotsProgram:
+def _program(name: str, arguments: dict[str, str], version: str = "", **overrides: object) -> BotsProgram:
     title = f"{name}-{version.lower()}" if version else name
-    return BotsProgram(title, name, (f"{name}.c",), arguments, version, **more)  # type: ignore[arg-type]
+    return BotsProgram(title, name, (f"{name}.c",), arguments, version, **overrides)  # type: ignore[arg-type]
 
 
 _ALIGNMENT = ("alignment.c", "sequence.c")
@@ -98,28 +98,30 @@ def build(program: BotsProgram, compiler: str, suite: Path, out: Path) -> list[s
         BenchError: the suite is not in `suite`, or the compiler refuses it.
     """
     common, folder = suite / "common", suite / "omp-tasks" / program.folder
-    for each in (common, folder):
-        if not each.is_dir():
-            raise BenchError(f"{each}: expected a folder of the Barcelona OpenMP Tasks Suite, found none")
+    for entry in (common, folder):
+        if not entry.is_dir():
+            raise BenchError(f"{entry}: expected a folder of the Barcelona OpenMP Tasks Suite, found none")
     out.mkdir(parents=True, exist_ok=True)
-    made = out / f"{program.name}-{compiler}"
-    if not made.exists():
+    created = out / f"{program.name}-{compiler}"
+    if not created.exists():
         sources = [folder / source for source in program.sources]
         if program.is_tied:
             sources = [_tied(source, out / f"{program.name}-{source.name}") for source in sources]
         command = [
             *(COMPILERS[compiler], "-std=gnu89", "-O3", "-g", "-w", "-fopenmp", "-fcommon", *_INFO),
             *([f"-D{program.version}_CUTOFF"] if program.version else []),
-            *(f"-I{common}", f"-I{folder}", "-o", str(made)),
-            *(str(common / each) for each in ("bots_main.c", "bots_common.c")),
+            *(f"-I{common}", f"-I{folder}", "-o", str(created)),
+            *(str(common / one_entry) for one_entry in ("bots_main.c", "bots_common.c")),
             *(str(source) for source in sources),
             "-lm",
         ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise BenchError(f"{program.name}, {compiler}: does not compile: {done.stderr.strip()[:300]}")
+        completed = subprocess.run(command, capture_output=True, text=True, check=False)
+        if completed.returncode != 0:
+            raise BenchError(
+                f"{program.name}, {compiler}: does not compile: {completed.stderr.strip()[:300]}"
+            )
     arguments = program.arguments[compiler].replace("INPUTS", str(suite / "inputs"))
-    return [str(made), *arguments.split()]
+    return [str(created), *arguments.split()]
 
 
 def _tied(source: Path, copy: Path) -> Path:
@@ -130,13 +132,13 @@ def _tied(source: Path, copy: Path) -> Path:
 
 def seconds(printed: str) -> float:
     """What the program says that it took, without its start and its check."""
-    found = _TIME.search(printed)
-    if found is None:
+    result = _TIME.search(printed)
+    if result is None:
         raise BenchError(f"expected a line 'Time Program = ... seconds', found {printed[-200:]!r}")
-    return float(found[1])
+    return float(result[1])
 
 
 def is_right(printed: str) -> bool:
     """Of a run with `-c`: whether its answer was the expected one, or there is none to compare with."""
-    found = _CHECKED.search(printed)
-    return found is not None and found[1].strip().lower() in ("successful", "not applicable")
+    result = _CHECKED.search(printed)
+    return result is not None and result[1].strip().lower() in ("successful", "not applicable")

@@ -32,10 +32,10 @@ def filled(text: str, results: tables.Results, blocks: Blocks = BLOCKS) -> str:
     Raises:
         ValueError: a block is unknown or missing.
     """
-    names = [found[2] for found in _BLOCK.finditer(text)]
+    names = [result[2] for result in _BLOCK.finditer(text)]
     if sorted(names) != sorted(blocks):
         raise ValueError(f"expected the blocks {', '.join(sorted(blocks))}, found {', '.join(sorted(names))}")
-    return _BLOCK.sub(lambda found: f"{found[1]}{blocks[found[2]](results)}\n{found[3]}", text)
+    return _BLOCK.sub(lambda result: f"{result[1]}{blocks[result[2]](results)}\n{result[3]}", text)
 
 
 def write(path: Path, results: tables.Results, blocks: Blocks = BLOCKS) -> None:

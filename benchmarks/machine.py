@@ -15,13 +15,13 @@ _PROBE_S = 0.5
 
 def describe() -> dict[str, object]:
     """CPU, cores, kernel, compilers."""
-    known = machine.describe()
+    known_values = machine.describe()
     return {
-        "cpu": known["model"] or platform.machine(),
+        "cpu": known_values["model"] or platform.machine(),
         "cpus": len(os.sched_getaffinity(0)),
         "virtual": "hypervisor" in machine.processor("flags").split(),
-        "memory_gb": round(known["memory_bytes"] / 1e9, 1),
-        "kernel": known["kernel"],
+        "memory_gb": round(known_values["memory_bytes"] / 1e9, 1),
+        "kernel": known_values["kernel"],
         "gcc": _first_line(["gcc", "--version"]),
         "clang": _first_line(["clang-19", "--version"]),
         "python": platform.python_version(),
@@ -32,10 +32,10 @@ def describe() -> dict[str, object]:
 
 def _first_line(command: list[str]) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        completed = subprocess.run(command, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return "not available"
-    return done.stdout.splitlines()[0] if done.stdout else "not available"
+    return completed.stdout.splitlines()[0] if completed.stdout else "not available"
 
 
 class Watch:

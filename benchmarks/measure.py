@@ -30,11 +30,11 @@ Measured = TypeVar("Measured")
 def measure_all(
     cases: Sequence[Measured],
     titled: Callable[[Measured], str],
-    one: Callable[[Measured, Patience, int], dict[str, Any]],
+    first: Callable[[Measured, Patience, int], dict[str, Any]],
     *,
     is_smoke: bool,
     minutes: float,
-    tell: Callable[[str], None],
+    report_progress: Callable[[str], None],
 ) -> dict[str, Any]:
     """The results of all cases, with the machine.
 
@@ -56,8 +56,8 @@ def measure_all(
     patience = Patience(0 if is_smoke else 60 * minutes / max(len(cases), 1), QUIET)
     for number, case in enumerate(cases):
         began = time.monotonic()
-        results["cases"].append(one(case, patience, number))
-        tell(f"{number + 1:3}/{len(cases)}  {titled(case)}  {time.monotonic() - began:.1f} s")
+        results["cases"].append(first(case, patience, number))
+        report_progress(f"{number + 1:3}/{len(cases)}  {titled(case)}  {time.monotonic() - began:.1f} s")
     return results
 
 
@@ -68,7 +68,7 @@ def measure(case: Case, size: Size, scratch: Path, patience: Patience, seed: int
     patience.next_case()
     kept: list[dict[str, Outcome]] = []
     rounds = case.rounds(size)
-    again = 0
+    repeated = 0
     disturbed: list[float] = []
     shortest_us = _shortest_region_us(case, scratch) if case.group == "program" else None
     while len(kept) < rounds:
@@ -82,7 +82,7 @@ def measure(case: Case, size: Size, scratch: Path, patience: Patience, seed: int
         }
         others = watch.others()
         if patience.bears(others, time.monotonic() - began):
-            again += 1
+            repeated += 1
             continue
         disturbed.append(others or 0.0)
         _check_answers(case, outcomes)
@@ -95,10 +95,10 @@ def measure(case: Case, size: Size, scratch: Path, patience: Patience, seed: int
         "command": " ".join([Path(case.argv[0]).name, *case.argv[1:]]),
         "occurrences": case.occurrences,
         "rounds": len(kept),
-        "run_again": again,
-        "others_share": [round(each, 4) for each in disturbed],
+        "run_again": repeated,
+        "others_share": [round(entry, 4) for entry in disturbed],
         "shortest_region_us": shortest_us,
-        "levels": {level: _columns(case, [each[level] for each in kept]) for level in case.levels},
+        "levels": {level: _columns(case, [entry[level] for entry in kept]) for level in case.levels},
     }
 
 
@@ -110,15 +110,15 @@ def _columns(case: Case, outcomes: list[Outcome]) -> dict[str, list[float]]:
             "cpu_s": [round(outcome.cpu_s, 6) for outcome in outcomes],
             "own_s": [round(outcome.own_s, 6) for outcome in outcomes],
         }
-    found: dict[str, list[float]] = {
+    result: dict[str, list[float]] = {
         name: [round(float(getattr(outcome, name)), 9) for outcome in outcomes]
         for name in ("wall_s", "cpu_s", "own_s", "hooks", "clock_reads", "clock_read_ns", "events", "dropped")
     }
     is_timed_inside = case.group in ("scope", "construct")
-    found["value"] = [
+    result["value"] = [
         float(outcome.output) if is_timed_inside else round(outcome.wall_s, 9) for outcome in outcomes
     ]
-    return found
+    return result
 
 
 def _check_answers(case: Case, outcomes: dict[str, Outcome]) -> None:
@@ -176,20 +176,20 @@ def measure_command(case: Case, size: Size, scratch: Path) -> dict[str, Any]:
         bare.append(run(list(case.argv), "bare", 1, scratch).wall_s)
         directory = scratch / "run"
         began = time.monotonic()
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", _CLI, "run", "-o", str(directory), "--", *case.argv], capture_output=True
         )
         command.append(time.monotonic() - began)
         shutil.rmtree(directory, ignore_errors=True)
-        if done.returncode != 0:
+        if completed.returncode != 0:
             raise BenchError(
-                f"trimtab run: expected exit code 0, found {done.returncode}: {done.stderr.decode()}"
+                f"trimtab run: expected exit code 0, found {completed.returncode}: {completed.stderr.decode()}"
             )
     return {"bare_s": bare, "command_s": command}
 
 
 def measure_reading(
-    program: Path, threads: int, size: Size, scratch: Path, tell: Callable[[str], None]
+    program: Path, threads: int, size: Size, scratch: Path, report_progress: Callable[[str], None]
 ) -> dict[str, Any]:
     """Record a trace of so many events with a real program, and report it several times."""
     directory = scratch / "kept"
@@ -205,7 +205,7 @@ def measure_reading(
             report, took, peak = _reported(directory, scratch)
             walls.append(round(took, 4))
             peaks.append(peak)
-            tell(f"  {report['overhead']['events']} events in {took:.2f} s, {peak / 1e6:.0f} MB")
+            report_progress(f"  {report['overhead']['events']} events in {took:.2f} s, {peak / 1e6:.0f} MB")
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     return {

@@ -81,9 +81,9 @@ class Pattern:
 
     def loops_of(self, compiler: str) -> tuple[Loop, ...]:
         """Its loops as that compiler makes them."""
-        known = dict(self.by).get(compiler)
-        if known is not None:
-            return known
+        known_values = dict(self.by).get(compiler)
+        if known_values is not None:
+            return known_values
         return self.loops if compiler.startswith("clang") else tuple(map(_inlined, self.loops))
 
 
@@ -413,8 +413,8 @@ _NOWAIT = (
 )
 
 
-def _cancelled(when: str) -> str:
-    body = f"{{\n{_CELL}\nif ({when}) {{\n#pragma omp cancel for\n}}\n}}"
+def _cancelled(moment: str) -> str:
+    body = f"{{\n{_CELL}\nif ({moment}) {{\n#pragma omp cancel for\n}}\n}}"
     return f"START;\n#pragma omp parallel\n{{\n#pragma omp for {SCHEDULE}\n{_UP} {body}\n}}\nSTOP(trip);"
 
 

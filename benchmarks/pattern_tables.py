@@ -18,8 +18,8 @@ def _ratio(case: dict[str, Any], level: str, to: str) -> Spread | None:
 LEAST_ROUNDS = 6
 
 
-def _is_above(ratio: Spread | None, most: float) -> bool:
-    return ratio is not None and ratio.count >= LEAST_ROUNDS and judge(ratio, most) == "not met"
+def _is_above(ratio: Spread | None, limit: float) -> bool:
+    return ratio is not None and ratio.count >= LEAST_ROUNDS and judge(ratio, limit) == "not met"
 
 
 def _text(ratio: Spread | None) -> str:
@@ -28,17 +28,17 @@ def _text(ratio: Spread | None) -> str:
 
 def faults(case: dict[str, Any]) -> list[str]:
     """What the case's intervals show to be slower than promised; an interval that holds the bar shows nothing."""
-    found = [
+    result = [
         f"{level} above {MOST_OF_BARE:g} of bare"
         for level in (TUNED, FROZEN)
         if _is_above(_ratio(case, level, BARE), MOST_OF_BARE)
     ]
-    most = case["most_of_hand"]
-    if most is not None and _is_above(_ratio(case, FROZEN, HAND), most):
-        found.append(f"frozen above {most:g} of by hand")
+    limit = case["most_of_hand"]
+    if limit is not None and _is_above(_ratio(case, FROZEN, HAND), limit):
+        result.append(f"frozen above {limit:g} of by hand")
     if not case["has_knob"] and not case["why_no_knob"]:
-        found.append("no knob, and no reason was printed")
-    return found
+        result.append("no knob, and no reason was printed")
+    return result
 
 
 def patterns(results: Results) -> str:
@@ -72,7 +72,7 @@ def patterns(results: Results) -> str:
 
 def pattern_faults(results: Results) -> list[str]:
     """Each case that is slower than promised, a line each."""
-    return [f"{case['title']}: {', '.join(found)}" for case in results["cases"] if (found := faults(case))]
+    return [f"{case['title']}: {', '.join(result)}" for case in results["cases"] if (result := faults(case))]
 
 
 PATTERN_BLOCKS = {"machine": machine, "patterns": patterns}

@@ -98,8 +98,8 @@ class PatternCase:
     @property
     def title(self) -> str:
         """For progress and tables."""
-        given = "".join(f", `{option}`" for option in self.options)
-        return f"{self.row.name}, {self.compiler}, {self.shape}{given}"
+        given_values = "".join(f", `{option}`" for option in self.options)
+        return f"{self.row.name}, {self.compiler}, {self.shape}{given_values}"
 
     @property
     def has_knob(self) -> bool:
@@ -114,13 +114,13 @@ class PatternCase:
 
 def pattern_cases(is_smoke: bool, part: str | None = None) -> list[PatternCase]:
     """All cases, or those of one compiler."""
-    found = [
+    result = [
         PatternCase(compiler, {row.name: row for row in patterns_of(compiler)}[name], shape, options)
         for compiler, cases in _CASES.items()
         for name, shape, options in cases
         if part in (None, f"patterns-{compiler}")
     ]
-    return [each for each in found if (each.compiler, each.row.name) in _SMOKE] if is_smoke else found
+    return [entry for entry in result if (entry.compiler, entry.row.name) in _SMOKE] if is_smoke else result
 
 
 def run_patterns(
@@ -129,7 +129,7 @@ def run_patterns(
     is_smoke: bool,
     rounds: int,
     minutes: float,
-    tell: Callable[[str], None],
+    report_progress: Callable[[str], None],
     part: str | None = None,
 ) -> dict[str, Any]:
     """All cases' results, or those of one compiler. A run that was stopped goes on behind its last whole case."""
@@ -146,35 +146,45 @@ def run_patterns(
             case.title, _Measuring(case, built[case.compiler], is_smoke).rounds(rounds, patience, seed)
         )
 
-    found = measure_all(
-        cases, lambda case: f"patterns: {case.title}", one, is_smoke=is_smoke, minutes=minutes, tell=tell
+    result = measure_all(
+        cases,
+        lambda case: f"patterns: {case.title}",
+        one,
+        is_smoke=is_smoke,
+        minutes=minutes,
+        report_progress=report_progress,
     )
     progress.end()
-    return found
+    return result
 
 
 def run_part(part: str, kept: Path) -> Callable[..., dict[str, Any]]:
     """The cases of one compiler alone, beside the results of the others that are kept at `kept`."""
 
     def run(
-        root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
+        root: Path,
+        programs: Path,
+        is_smoke: bool,
+        rounds: int,
+        minutes: float,
+        report_progress: Callable[[str], None],
     ) -> dict[str, Any]:
-        found = run_patterns(root, programs, is_smoke, rounds, minutes, tell, part)
+        result = run_patterns(root, programs, is_smoke, rounds, minutes, report_progress, part)
         rest = json.loads(kept.read_text(encoding="utf-8"))["cases"] if kept.exists() else []
-        by_title = {each["title"]: each for each in [*rest, *found["cases"]]}
+        by_title = {entry["title"]: entry for entry in [*rest, *result["cases"]]}
         order = [case.title for case in pattern_cases(is_smoke=False)]
-        return {**found, "cases": [by_title[title] for title in order if title in by_title]}
+        return {**result, "cases": [by_title[title] for title in order if title in by_title]}
 
     return run
 
 
 def _built(programs: Path, compiler: str, rows: list[Pattern]) -> dict[str, Path]:
     rows = list({row.name: row for row in rows}.values())
-    found = {BARE: build(programs, compiler, rows)}
+    result = {BARE: build(programs, compiler, rows)}
     by_hand = [row for row in rows if row.has_schedule]
     if by_hand:
-        found[HAND] = build(programs, compiler, by_hand, by_hand=True)
-    return found
+        result[HAND] = build(programs, compiler, by_hand, by_hand=True)
+    return result
 
 
 class _Measuring:
@@ -188,22 +198,22 @@ class _Measuring:
 
     def rounds(self, count: int, patience: Patience, seed: int) -> dict[str, Any]:
         """Seconds of each level, an entry a round, and why there is no knob as Trimtab says it."""
-        order, watch, again = random.Random(seed), Watch(), 0
+        order, watch, repeated = random.Random(seed), Watch(), 0
         others_share: list[float] = []
         levels: dict[str, list[float]] = {}
         patience.next_case()
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            why = self._learn(folder)
+            reason = self._learn(folder)
             while len(others_share) < count:
                 watch.again()
                 began = time.monotonic()
                 chosen = [BARE, TUNED, FROZEN, *([HAND] if self._case.row.has_schedule else [])]
                 order.shuffle(chosen)
-                times = {each: self._seconds(each, folder) for each in chosen}
+                times = {entry: self._seconds(entry, folder) for entry in chosen}
                 others = watch.others()
                 if patience.bears(others, time.monotonic() - began):
-                    again += 1
+                    repeated += 1
                     continue
                 others_share.append(round(others or 0.0, 4))
                 for level, seconds in times.items():
@@ -214,24 +224,24 @@ class _Measuring:
             "title": self._case.title,
             "has_knob": self._case.has_knob,
             "most_of_hand": self._case.most_of_hand,
-            "why_no_knob": why,
+            "why_no_knob": reason,
             "levels": levels,
             "others_share": others_share,
-            "run_again": again,
+            "run_again": repeated,
         }
 
     def _program(self, level: str, instances: int) -> list[str]:
         program = self._built[HAND if level == HAND else BARE]
         return [str(program), self._case.shape, str(instances), self._case.row.name]
 
-    def _watched(self, how: str, history: Path, run: Path, instances: int) -> list[str]:
+    def _watched(self, mode: str, history: Path, run: Path, instances: int) -> list[str]:
         named = ["--history", str(history), "--input-class", "any", "-o", str(run)]
-        return ["trimtab", "run", how, *self._case.options, *named, "--", *self._program(BARE, instances)]
+        return ["trimtab", "run", mode, *self._case.options, *named, "--", *self._program(BARE, instances)]
 
     def _learn(self, folder: Path) -> str:
         """One long tuned run, whose settings frozen runs get; gives the reasons it printed for loops without a knob."""
         command = self._watched("--tune", folder / "history", folder / "learning", self._learning)
-        done = subprocess.run(
+        completed = subprocess.run(
             command,
             capture_output=True,
             text=True,
@@ -239,12 +249,12 @@ class _Measuring:
             env={**os.environ, **_THREADS},
             check=False,
         )
-        if done.returncode != 0:
+        if completed.returncode != 0:
             raise BenchError(
-                f"{self._case.title}: expected exit code 0, found {done.returncode}: {done.stderr}"
+                f"{self._case.title}: expected exit code 0, found {completed.returncode}: {completed.stderr}"
             )
-        self._answers.add(done.stdout.strip())
-        lines = [line.strip() for line in done.stderr.splitlines()]
+        self._answers.add(completed.stdout.strip())
+        lines = [line.strip() for line in completed.stderr.splitlines()]
         return "; ".join(line.rpartition("): ")[2] for line in lines if line.startswith("not tuned: "))
 
     def _seconds(self, level: str, folder: Path) -> float:
@@ -256,11 +266,11 @@ class _Measuring:
                 finished(self._program(level, self._instances), _TIMEOUT_S, env=environment).strip()
             )
             return time.monotonic() - began
-        with tempfile.TemporaryDirectory() as own:
-            run = Path(own) / "run"
-            history = folder / "history" if level == FROZEN else Path(own) / "history"
-            how = "--frozen" if level == FROZEN else "--tune"
-            command = self._watched(how, history, run, self._instances)
+        with tempfile.TemporaryDirectory() as own_value:
+            run = Path(own_value) / "run"
+            history = folder / "history" if level == FROZEN else Path(own_value) / "history"
+            mode = "--frozen" if level == FROZEN else "--tune"
+            command = self._watched(mode, history, run, self._instances)
             command.insert(2, "-q")
             self._answers.add(finished(command, _TIMEOUT_S, env=environment).strip())
             return float(json.loads((run / "run.json").read_text(encoding="utf-8"))["ended"]["wall_s"])

@@ -17,9 +17,9 @@ class Progress:
         self._about = {"commit": describe()["commit"], "rounds": rounds, "is_smoke": is_smoke}
         self._cases: dict[str, dict[str, Any]] = {}
         if file.exists():
-            found = json.loads(file.read_text(encoding="utf-8"))
-            if found.get("about") == self._about:
-                self._cases = found["cases"]
+            result = json.loads(file.read_text(encoding="utf-8"))
+            if result.get("about") == self._about:
+                self._cases = result["cases"]
 
     def done(self, title: str) -> dict[str, Any] | None:
         """The result of that case, if it was measured before the benchmark was stopped."""

@@ -26,10 +26,10 @@ class _Measurement:
     """Cases to measure, and the folder in which they run."""
 
     def __init__(
-        self, root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Tell
+        self, root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, report_progress: Tell
     ) -> None:
         self.size: Size = replace(SMOKE if is_smoke else FULL, rounds=rounds)
-        self.programs, self.minutes, self.tell = programs, minutes, tell
+        self.programs, self.minutes, self.tell = programs, minutes, report_progress
         self.scratch = programs.parent / "scratch"
         self.threads = min(_MOST_THREADS, len(os.sched_getaffinity(0)))
         workloads = root / "build" / "workloads"
@@ -54,22 +54,22 @@ class _Measurement:
             lambda case, patience, seed: measure(case, self.size, self.scratch, patience, seed),
             is_smoke=self.size.is_smoke,
             minutes=self.minutes,
-            tell=self.tell,
+            report_progress=self.tell,
         )
 
 
 def run_recording(
-    root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Tell
+    root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, report_progress: Tell
 ) -> dict[str, Any]:
     """The results of the whole page."""
-    with _Measurement(root, programs, is_smoke, rounds, minutes, tell) as measurement:
+    with _Measurement(root, programs, is_smoke, rounds, minutes, report_progress) as measurement:
         results = measurement.of(measurement.parts)
         results[PROGRAMS] = measurement.of(measurement.whole)
         size, scratch = measurement.size, measurement.scratch
         results["command"] = measure_command(measurement.parts[0], size, scratch)
-        tell("reading a trace")
+        report_progress("reading a trace")
         constructs = programs / "constructs-gcc"
-        results["reading"] = measure_reading(constructs, measurement.threads, size, scratch, tell)
+        results["reading"] = measure_reading(constructs, measurement.threads, size, scratch, report_progress)
         return results
 
 
@@ -77,11 +77,11 @@ def run_programs(kept: Path) -> Callable[..., dict[str, Any]]:
     """Whole programs alone, beside the results of the rest that are kept at `kept`."""
 
     def run(
-        root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Tell
+        root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, report_progress: Tell
     ) -> dict[str, Any]:
-        with _Measurement(root, programs, is_smoke, rounds, minutes, tell) as measurement:
-            found = measurement.of(measurement.whole)
-        return {**json.loads(kept.read_text(encoding="utf-8")), PROGRAMS: found}
+        with _Measurement(root, programs, is_smoke, rounds, minutes, report_progress) as measurement:
+            result = measurement.of(measurement.whole)
+        return {**json.loads(kept.read_text(encoding="utf-8")), PROGRAMS: result}
 
     return run
 
@@ -90,10 +90,10 @@ def run_titled(word: str) -> Callable[..., dict[str, Any]]:
     """Only cases whose title holds the word."""
 
     def run(
-        root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Tell
+        root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, report_progress: Tell
     ) -> dict[str, Any]:
-        with _Measurement(root, programs, is_smoke, rounds, minutes, tell) as measurement:
-            every = [*measurement.parts, *measurement.whole]
-            return measurement.of([case for case in every if word in case.title])
+        with _Measurement(root, programs, is_smoke, rounds, minutes, report_progress) as measurement:
+            all_entries = [*measurement.parts, *measurement.whole]
+            return measurement.of([case for case in all_entries if word in case.title])
 
     return run

@@ -50,19 +50,19 @@ def make(root: Path, folder: str, out: Path) -> None:
     subprocess.run(["make", "-s", "-C", str(root / folder), f"OUT={out}"], check=True)
 
 
-def finished(command: list[str], timeout_s: float, **more: Any) -> str:
+def finished(command: list[str], timeout_s: float, **overrides: Any) -> str:
     """What a command prints that ends with code 0 within that time; `more` is what subprocess.run takes."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, **more)
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, **overrides)
     except subprocess.TimeoutExpired as error:
         raise TooLongError(
             f"{' '.join(command)}: expected an end within {timeout_s} s, found none"
         ) from error
-    if done.returncode != 0:
+    if completed.returncode != 0:
         raise BenchError(
-            f"{' '.join(command)}: expected exit code 0, found {done.returncode}: {done.stderr.strip()}"
+            f"{' '.join(command)}: expected exit code 0, found {completed.returncode}: {completed.stderr.strip()}"
         )
-    return str(done.stdout)
+    return str(completed.stdout)
 
 
 def clean_environment() -> None:
@@ -123,10 +123,10 @@ def _bare(argv: list[str]) -> Outcome:
 
 
 def _attached(argv: list[str], level: str, directory: Path) -> Outcome:
-    done = launch(argv, Options(directory, level))
-    if done.code != 0 or done.directory is None:
+    completed = launch(argv, Options(directory, level))
+    if completed.code != 0 or completed.directory is None:
         raise BenchError(
-            f"{' '.join(argv)}: expected exit code 0, found {done.code} ({done.why or done.signal})"
+            f"{' '.join(argv)}: expected exit code 0, found {completed.code} ({completed.why or completed.signal})"
         )
     recorded = open_run(directory)
     ended = recorded.info["ended"]

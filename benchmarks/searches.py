@@ -22,20 +22,30 @@ _NEAR = 1.05
 
 
 def run_searches(
-    root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
+    root: Path,
+    programs: Path,
+    is_smoke: bool,
+    rounds: int,
+    minutes: float,
+    report_progress: Callable[[str], None],
 ) -> dict[str, Any]:
     """On the surfaces that are kept. Deterministic: there is nothing to repeat or to wait for."""
     return results_on(root, root / RECORDED)
 
 
 def run_surfaces(
-    root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
+    root: Path,
+    programs: Path,
+    is_smoke: bool,
+    rounds: int,
+    minutes: float,
+    report_progress: Callable[[str], None],
 ) -> dict[str, Any]:
     """On surfaces that are recorded now."""
-    text = surfaces.record(root, programs.parent, is_smoke, rounds, tell)
+    text = surfaces.record(root, programs.parent, is_smoke, rounds, report_progress)
     path = recorded_in(programs.parent)
     path.write_text(text, encoding="utf-8")
-    tell(f"surfaces: {path}")
+    report_progress(f"surfaces: {path}")
     return results_on(root, path)
 
 
@@ -58,16 +68,16 @@ def results_on(root: Path, path: Path) -> dict[str, Any]:
     program = root / PROGRAM
     if not program.exists():
         raise BenchError(f"{program}: expected the built program, found none; ./x bench builds it")
-    found: dict[str, Any] = json.loads(finished([str(program), str(path)], _TIMEOUT_S))
-    return found
+    result: dict[str, Any] = json.loads(finished([str(program), str(path)], _TIMEOUT_S))
+    return result
 
 
 def _name(case: dict[str, Any]) -> str:
     return str(case["surface"]) + ("" if case["is_recorded"] else " (modelled)")
 
 
-def _cell(until: float | None, came: float, ended: float) -> str:
-    return f"{'-' if until is None else f'{until:.0f}'}, {came:.0%}, {ended:.2f}"
+def _cell(until: float | None, arrival: float, ended: float) -> str:
+    return f"{'-' if until is None else f'{until:.0f}'}, {arrival:.0%}, {ended:.2f}"
 
 
 def recorded_on(results: Results) -> str:
@@ -134,19 +144,19 @@ def overview(results: Results) -> str:
     for search in cases[0]["alone"]:
         row = [f"`{search}`"]
         for experiment in ("alone", "tuned"):
-            found = [case[experiment][search] for case in cases]
-            untils = sorted(each[0] for each in found if each[0] is not None)
+            result = [case[experiment][search] for case in cases]
+            untils = sorted(entry[0] for entry in result if entry[0] is not None)
             row += [
-                f"{sum(each[1] >= _MOSTLY for each in found)} of {len(cases)}",
+                f"{sum(entry[1] >= _MOSTLY for entry in result)} of {len(cases)}",
                 f"{untils[len(untils) // 2]:.0f}" if untils else "-",
-                f"{sum(each[2] <= _NEAR for each in found)} of {len(cases)}",
-                f"{max(each[2] for each in found):.2f}",
+                f"{sum(entry[2] <= _NEAR for entry in result)} of {len(cases)}",
+                f"{max(entry[2] for entry in result):.2f}",
             ]
         rows.append(row)
     head = [
-        f"{when}: {what}"
-        for when in ("alone", "in a run")
-        for what in ("reaches 5 %", "after", "ends within 5 %", "at worst")
+        f"{moment}: {item_name}"
+        for moment in ("alone", "in a run")
+        for item_name in ("reaches 5 %", "after", "ends within 5 %", "at worst")
     ]
     return markdown(["search", *head], rows)
 

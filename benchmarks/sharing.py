@@ -52,43 +52,45 @@ class _Where:
 
 
 def run_sharing(
-    programs: Path, workloads: Path, is_smoke: bool, rounds: int, tell: Callable[[str], None]
+    programs: Path, workloads: Path, is_smoke: bool, rounds: int, report_progress: Callable[[str], None]
 ) -> list[dict[str, Any]]:
     """What is promised of programs that share CPUs: title, bar, the ratio of each round, and what was found besides."""
-    where = _Where(programs, workloads, is_smoke)
-    found: dict[str, dict[str, Any]] = {}
+    place = _Where(programs, workloads, is_smoke)
+    result: dict[str, dict[str, Any]] = {}
     for number in range(rounds):
         for compiler in ("gcc",) if is_smoke else ("gcc", "clang"):
-            _take(found, _beside_a_serial_job(where, compiler))
-            _take(found, _copies(where, compiler))
-        _take(found, _too_many_workers(where))
-        tell(f"sharing: round {number + 1} of {rounds}")
-    return list(found.values())
+            _take(result, _beside_a_serial_job(place, compiler))
+            _take(result, _copies(place, compiler))
+        _take(result, _too_many_workers(place))
+        report_progress(f"sharing: round {number + 1} of {rounds}")
+    return list(result.values())
 
 
-def _take(into: dict[str, dict[str, Any]], found: Iterable[_Found]) -> None:
-    for each in found:
-        its = into.setdefault(each.title, {"title": each.title, "bar": each.bar, "ratio": [], "notes": []})
-        its["ratio"].append(round(each.ratio, 4))
-        if each.note:
-            its["notes"].append(each.note)
+def _take(target: dict[str, dict[str, Any]], result: Iterable[_Found]) -> None:
+    for entry in result:
+        entry_of = target.setdefault(
+            entry.title, {"title": entry.title, "bar": entry.bar, "ratio": [], "notes": []}
+        )
+        entry_of["ratio"].append(round(entry.ratio, 4))
+        if entry.note:
+            entry_of["notes"].append(entry.note)
 
 
-def _beside_a_serial_job(where: _Where, compiler: str) -> Iterator[_Found]:
-    job, program = where.loop(compiler, share=2), where.loop(compiler)
+def _beside_a_serial_job(place: _Where, compiler: str) -> Iterator[_Found]:
+    job, program = place.loop(compiler, share=2), place.loop(compiler)
     alone = _timed(job, _ONE_THREAD)
     work = _timed(program, _ONE_THREAD)
     with _started([(program, {}, True), (job, _ONE_THREAD, False)]) as ended:
-        its, jobs = ended
+        entry_of, jobs = ended
     yield _Found(f"a serial job beside `--threads fit`, {compiler}: the job / alone", 1.05, jobs / alone)
     ideal = max(alone, (alone + work) / _CPUS)
-    both = max(its, jobs)
-    yield _Found(f"a serial job beside `--threads fit`, {compiler}: both done / ideal", 1.1, both / ideal)
+    pair = max(entry_of, jobs)
+    yield _Found(f"a serial job beside `--threads fit`, {compiler}: both done / ideal", 1.1, pair / ideal)
 
 
-def _copies(where: _Where, compiler: str) -> Iterator[_Found]:
-    program = where.loop(compiler, share=2)
-    for count in _COPIES[:1] if where.is_smoke else _COPIES:
+def _copies(place: _Where, compiler: str) -> Iterator[_Found]:
+    program = place.loop(compiler, share=2)
+    for count in _COPIES[:1] if place.is_smoke else _COPIES:
         with _started([(program, _ONE_THREAD, False)] * count) as ended:
             single = max(ended)
         with _started([(program, {}, True)] * count) as ended:
@@ -96,27 +98,27 @@ def _copies(where: _Where, compiler: str) -> Iterator[_Found]:
             yield _Found(title, 1.1, max(ended) / single)
 
 
-def _too_many_workers(where: _Where) -> Iterator[_Found]:
-    best = _timed(where.ring(f"--trimtab:workers={_CPUS}"), {})
+def _too_many_workers(place: _Where) -> Iterator[_Found]:
+    best = _timed(place.ring(f"--trimtab:workers={_CPUS}"), {})
     tuned = ["--trimtab:tune=workers", "--trimtab:print-decisions"]
     began = time.monotonic()
-    told = subprocess.run(
-        where.ring(f"--trimtab:workers={4 * _CPUS}", *tuned),
+    reported = subprocess.run(
+        place.ring(f"--trimtab:workers={4 * _CPUS}", *tuned),
         capture_output=True,
         text=True,
         timeout=_TIMEOUT_S,
         check=True,
     ).stderr
     took = time.monotonic() - began
-    caps = [int(cap) for cap in _CAP.findall(told)] or [4 * _CPUS]
-    settled = _timed(where.ring(f"--trimtab:workers={caps[-1]}"), {})
+    caps = [int(cap) for cap in _CAP.findall(reported)] or [4 * _CPUS]
+    settled = _timed(place.ring(f"--trimtab:workers={caps[-1]}"), {})
     yield _Found("stencil, four workers a CPU, `tune=workers` / as many as CPUs", 1.1, took / best)
     yield _Found("stencil, the cap that it settles at / as many as CPUs", 1.05, settled / best, str(caps[-1]))
 
 
-def _timed(command: Sequence[str], more: dict[str, str]) -> float:
+def _timed(command: Sequence[str], overrides: dict[str, str]) -> float:
     began = time.monotonic()
-    finished(list(command), _TIMEOUT_S, env={**os.environ, **more})
+    finished(list(command), _TIMEOUT_S, env={**os.environ, **overrides})
     return time.monotonic() - began
 
 
@@ -126,7 +128,7 @@ def _started(programs: Sequence[tuple[list[str], dict[str, str], bool]]) -> Iter
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         running = []
-        for number, (command, more, is_fitted) in enumerate(programs):
+        for number, (command, overrides, is_fitted) in enumerate(programs):
             run = folder / f"run-{number}"
             watched = (
                 ["trimtab", "run", "-q", "--tune=off", "--threads", "fit", "-o", str(run), "--"]
@@ -136,7 +138,7 @@ def _started(programs: Sequence[tuple[list[str], dict[str, str], bool]]) -> Iter
             process = stack.enter_context(
                 subprocess.Popen(
                     [*watched, *command],
-                    env={**os.environ, **more},
+                    env={**os.environ, **overrides},
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                 )

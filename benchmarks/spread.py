@@ -52,11 +52,11 @@ def spread(values: Sequence[float]) -> Spread:
 def _interval_rank(n: int) -> int:
     """Largest k so that the k-th smallest (from 0) lies below the true median with at least 97.5 %; else 0."""
     total, rank = 0.0, 0
-    for below in range(n // 2):
-        total += math.comb(n, below) / 2.0**n
+    for lower in range(n // 2):
+        total += math.comb(n, lower) / 2.0**n
         if total > 0.025:
             break
-        rank = below
+        rank = lower
     return rank
 
 
@@ -92,17 +92,19 @@ def together(series: Sequence[Sequence[float]]) -> Spread:
     """
     source = random.Random(1)
     drawn = sorted(
-        geometric_mean([statistics.median(source.choices(each, k=len(each))) for each in series])
+        geometric_mean(
+            [statistics.median(source.choices(series_entry, k=len(series_entry))) for series_entry in series]
+        )
         for _ in range(_RESAMPLES)
     )
     quarter, _, three_quarters = statistics.quantiles(drawn, n=4)
-    found = geometric_mean([statistics.median(each) for each in series])
+    result = geometric_mean([statistics.median(series_entry) for series_entry in series])
     beyond = _RESAMPLES // 40
-    return Spread(len(series), found, quarter, three_quarters, drawn[beyond], drawn[-1 - beyond])
+    return Spread(len(series), result, quarter, three_quarters, drawn[beyond], drawn[-1 - beyond])
 
 
-def judge(found: Spread, most: float) -> str:
+def judge(result: Spread, limit: float) -> str:
     """`met` or `not met` where the whole interval says so, else `open`."""
-    if found.high <= most:
+    if result.high <= limit:
         return "met"
-    return "not met" if found.low > most else "open"
+    return "not met" if result.low > limit else "open"

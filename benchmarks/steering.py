@@ -61,18 +61,18 @@ class SteeringCase:
     options: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
 
-    def rounds(self, given: int) -> int:
+    def rounds(self, given_values: int) -> int:
         """Of this program, where `given` are those of any: more, where little is to be told from much noise."""
-        return given * (_OFTEN if self.most >= 1 or self.hogs else 1)
+        return given_values * (_OFTEN if self.most >= 1 or self.hogs else 1)
 
     @property
     def title(self) -> str:
         """For progress, tables and errors."""
-        beside = f", {self.hogs} CPU hogs beside it" if self.hogs else ""
+        companion = f", {self.hogs} CPU hogs beside it" if self.hogs else ""
         group = f", {self.quota:g} CPUs by its control group" if self.quota else ""
         variables = "".join(f", `{name}={value}`" for name, value in self.environment)
-        given = f", `{' '.join(self.options)}`" if self.options else ""
-        return f"{self.name}, {self.compiler}{beside}{group}{variables}{given}"
+        given_values = f", `{' '.join(self.options)}`" if self.options else ""
+        return f"{self.name}, {self.compiler}{companion}{group}{variables}{given_values}"
 
 
 def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[SteeringCase]:
@@ -84,15 +84,15 @@ def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[Stee
     def workload(name: str, compiler: str, *arguments: str) -> tuple[str, ...]:
         return (str(workloads / f"{name}-{compiler}"), "--no-check", *arguments)
 
-    def barriers(compiler: str, full: int, most: float, **more: Any) -> SteeringCase:
+    def barriers(compiler: str, full: int, limit: float, **overrides: Any) -> SteeringCase:
         command = (str(programs / f"steered-{compiler}"), "spin", steps(full))
         return SteeringCase(
-            "barriers", compiler, command, most, ("env", "OMP_NUM_THREADS=1", *command), **more
+            "barriers", compiler, command, limit, ("env", "OMP_NUM_THREADS=1", *command), **overrides
         )
 
     triangular = ("--size", "3000", "--steps", steps(500))
     mandelbrot = ("--size", "160", "--steps", steps(500))
-    found = [
+    result = [
         SteeringCase(
             name,
             compiler,
@@ -109,11 +109,11 @@ def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[Stee
         program = str(programs / f"steered-{compiler}")
         # By hand still long against a process's start. A chunk of one costs clang's programs so much that they get eight.
         tiny, chunk = (program, "tiny", steps(10_000)), "1" if compiler == "gcc" else "8"
-        found.append(SteeringCase("tiny iterations", compiler, (*tiny, chunk), 0.5, (*tiny, "1024"), 1.05))
+        result.append(SteeringCase("tiny iterations", compiler, (*tiny, chunk), 0.5, (*tiny, "1024"), 1.05))
         # Nothing to gain. Bound to CPUs: where the system puts two new threads is else most of the difference between two runs.
-        found += [
-            SteeringCase(name, compiler, command, most, environment=(("OMP_PROC_BIND", "true"),))
-            for name, command, most in (
+        result += [
+            SteeringCase(name, compiler, command, limit, environment=(("OMP_PROC_BIND", "true"),))
+            for name, command, limit in (
                 ("lavamd", workload("lavamd", compiler, "--steps", steps(60)), 1.01),
                 ("copy", (program, "copy", steps(2200)), 1.01),
                 ("levels", (program, "levels", steps(8000)), 1.03),
@@ -134,7 +134,7 @@ def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[Stee
         fit = ("--threads", "fit")
         spun = 20_000 if compiler == "gcc" else 100_000
 
-        found += [
+        result += [
             barriers(compiler, 200_000, 0.1, hogs=2),
             barriers(compiler, 200_000, 0.1, hogs=2, options=fit),
             barriers(compiler, 200_000, 0.1, hogs=2, environment=active, options=fit),
@@ -142,18 +142,23 @@ def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[Stee
             # As long by themselves: LLVM's threads starve less.
             barriers(compiler, spun, 0.2, quota=0.5, environment=hosts, options=fit),
         ]
-    return [each for each in found if (each.name, each.compiler) in _SMOKE] if is_smoke else found
+    return [entry for entry in result if (entry.name, entry.compiler) in _SMOKE] if is_smoke else result
 
 
 def run_steering(
-    root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
+    root: Path,
+    programs: Path,
+    is_smoke: bool,
+    rounds: int,
+    minutes: float,
+    report_progress: Callable[[str], None],
 ) -> dict[str, Any]:
     """All cases' results."""
-    found = _run_cases(root, programs, is_smoke, rounds, minutes, tell)
+    result = _run_cases(root, programs, is_smoke, rounds, minutes, report_progress)
     return {
-        **found,
-        TURNS: run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell),
-        SHARING: run_sharing(programs, root / "build" / "workloads", is_smoke, rounds, tell),
+        **result,
+        TURNS: run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, report_progress),
+        SHARING: run_sharing(programs, root / "build" / "workloads", is_smoke, rounds, report_progress),
     }
 
 
@@ -161,20 +166,27 @@ def run_anew(part: str, kept: Path) -> Callable[..., dict[str, Any]]:
     """TURNS, HOGS or SHARING alone, beside the results of the rest that are kept at `kept`."""
 
     def run(
-        root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
+        root: Path,
+        programs: Path,
+        is_smoke: bool,
+        rounds: int,
+        minutes: float,
+        report_progress: Callable[[str], None],
     ) -> dict[str, Any]:
         rest = json.loads(kept.read_text(encoding="utf-8"))
         workloads = _made(root, programs)
-        found: dict[str, Any]
+        result: dict[str, Any]
         if part == TURNS:
-            found = {TURNS: run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell)}
+            result = {TURNS: run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, report_progress)}
         elif part == SHARING:
-            found = {SHARING: run_sharing(programs, workloads, is_smoke, rounds, tell)}
+            result = {SHARING: run_sharing(programs, workloads, is_smoke, rounds, report_progress)}
         else:
-            cases = _run_cases(root, programs, is_smoke, rounds, minutes, tell, only_hogs=True)["cases"]
-            by_title = {each["title"]: each for each in [*rest["cases"], *cases]}
-            found = {"cases": list(by_title.values())}
-        return {**rest, **found, APART: {**rest.get(APART, {}), part: describe()}}
+            cases = _run_cases(root, programs, is_smoke, rounds, minutes, report_progress, only_hogs=True)[
+                "cases"
+            ]
+            by_title = {case["title"]: case for case in [*rest["cases"], *cases]}
+            result = {"cases": list(by_title.values())}
+        return {**rest, **result, APART: {**rest.get(APART, {}), part: describe()}}
 
     return run
 
@@ -193,7 +205,7 @@ def _run_cases(
     is_smoke: bool,
     rounds: int,
     minutes: float,
-    tell: Callable[[str], None],
+    report_progress: Callable[[str], None],
     *,
     only_hogs: bool = False,
 ) -> dict[str, Any]:
@@ -208,7 +220,7 @@ def _run_cases(
         lambda case, patience, seed: _measure(case, case.rounds(rounds), patience, seed),
         is_smoke=is_smoke,
         minutes=minutes,
-        tell=tell,
+        report_progress=report_progress,
     )
 
 
@@ -228,7 +240,7 @@ def _measure(case: SteeringCase, rounds: int, patience: Patience, seed: int) -> 
     with _group(case.quota) as join, _hogs(case.hogs), tempfile.TemporaryDirectory() as folder:
         if isinstance(join, str):
             return {**entry, "why_not": join}
-        found: dict[str, list[float]] = {}
+        result: dict[str, list[float]] = {}
         answers: set[str] = set()
         while len(entry["others_share"]) < rounds:
             watch.again()
@@ -240,8 +252,8 @@ def _measure(case: SteeringCase, rounds: int, patience: Patience, seed: int) -> 
             # Frozen is what the tuned run of the same round found.
             levels.insert(levels.index(TUNED) + 1, AGAIN)
             stopped = 0
-            for each in levels:
-                times[each], answer = _run(case, each, history, join)
+            for level in levels:
+                times[level], answer = _run(case, level, history, join)
                 if answer is None:
                     stopped += 1
                 else:
@@ -252,11 +264,11 @@ def _measure(case: SteeringCase, rounds: int, patience: Patience, seed: int) -> 
                 continue
             entry["others_share"].append(round(others or 0.0, 4))
             entry["stopped"] += stopped
-            for each, seconds in times.items():
-                found.setdefault(each, []).append(seconds)
+            for level, seconds in times.items():
+                result.setdefault(level, []).append(seconds)
     if len(answers) != 1:
         raise BenchError(f"{case.title}: expected the same answer each time, found {sorted(answers)}")
-    return {**entry, "levels": found}
+    return {**entry, "levels": result}
 
 
 def _run(
@@ -267,13 +279,13 @@ def _run(
     command = list(program)
     if level in (TUNED, AGAIN):
         with tempfile.TemporaryDirectory() as folder:
-            how = "--tune" if level == TUNED else "--frozen"
+            mode = "--tune" if level == TUNED else "--frozen"
             return _timed(
                 [
                     "trimtab",
                     "run",
                     "-q",
-                    how,
+                    mode,
                     *case.options,
                     "--history",
                     str(history),
@@ -298,12 +310,12 @@ def _timed(
     command: list[str],
     join: Callable[[], None] | None,
     info: Path | None,
-    more: dict[str, str],
+    overrides: dict[str, str],
     most_s: float = _TIMEOUT_S,
 ) -> tuple[float, str]:
     """From the program's start to its end; of a watched one what its launcher says, since that takes time to load."""
     began = time.monotonic()
-    printed = finished(command, most_s, preexec_fn=join, env={**os.environ, **more})
+    printed = finished(command, most_s, preexec_fn=join, env={**os.environ, **overrides})
     took = time.monotonic() - began
     if info is not None:
         took = float(json.loads(info.read_text(encoding="utf-8"))["ended"]["wall_s"])
@@ -319,9 +331,9 @@ def _hogs(count: int) -> Iterator[None]:
             time.sleep(0.5)
         yield
     finally:
-        for each in started:
-            each.kill()
-            each.wait()
+        for entry in started:
+            entry.kill()
+            entry.wait()
 
 
 @contextlib.contextmanager

@@ -11,8 +11,8 @@ from benchmarks.tables import Results, machine, markdown
 
 def _apart(results: Results, part: str, title: str) -> str:
     """Of which commit a part is that was measured by itself."""
-    found = results.get(APART, {}).get(part)
-    return f"{title}{found['date']}, commit {found['commit']}\n\n" if found else ""
+    result = results.get(APART, {}).get(part)
+    return f"{title}{result['date']}, commit {result['commit']}\n\n" if result else ""
 
 
 def _ratio(case: dict[str, Any], level: str, to: str) -> str:
@@ -20,8 +20,8 @@ def _ratio(case: dict[str, Any], level: str, to: str) -> str:
     levels = case["levels"]
     if level not in levels or to not in levels:
         return ""
-    found = spread(ratios(levels[level], levels[to]))
-    return f"{found.median:.2f} ({found.quarter:.2f}-{found.three_quarters:.2f})"
+    result = spread(ratios(levels[level], levels[to]))
+    return f"{result.median:.2f} ({result.quarter:.2f}-{result.three_quarters:.2f})"
 
 
 def _ratio_of_all(case: dict[str, Any], level: str, to: str) -> str:
@@ -85,14 +85,14 @@ def steering_turns(results: Results) -> str:
     """What hooks cost within one process; each process is one value."""
     rows = []
     for case in results[TURNS]:
-        for level, found in case["levels"].items():
-            ratio, hooks = spread(found["ratio"]), spread(found["hooks_ns"])
+        for level, result in case["levels"].items():
+            ratio, hooks = spread(result["ratio"]), spread(result["hooks_ns"])
             bar = case["most"] if level == NAMES[TUNED] else None
             rows.append(
                 [
                     case["title"],
                     level,
-                    f"{spread(found['region_ns']).median / 1e3:.1f}",
+                    f"{spread(result['region_ns']).median / 1e3:.1f}",
                     f"{hooks.median:.0f} ({hooks.quarter:.0f} to {hooks.three_quarters:.0f})",
                     f"{ratio.median:.3f} ({ratio.quarter:.3f}-{ratio.three_quarters:.3f})",
                     "" if bar is None else f"{bar:g}",
@@ -108,10 +108,10 @@ def steering_sharing(results: Results) -> str:
     rows = []
     for case in results[SHARING]:
         ratio = spread(case["ratio"])
-        found = sorted({*case["notes"]})
+        result = sorted({*case["notes"]})
         rows.append(
             [
-                case["title"] + (f" ({', '.join(found)})" if found else ""),
+                case["title"] + (f" ({', '.join(result)})" if result else ""),
                 f"{ratio.median:.2f} ({ratio.quarter:.2f}-{ratio.three_quarters:.2f})",
                 f"{case['bar']:g}",
                 judge(ratio, case["bar"]),

@@ -75,7 +75,7 @@ def run_study(
     is_smoke: bool,
     rounds: int,
     minutes: float,
-    tell: Callable[[str], None],
+    report_progress: Callable[[str], None],
 ) -> dict[str, Any]:
     """The results of the study. One that was stopped goes on; so does one of this commit that is to have more samples.
 
@@ -92,12 +92,14 @@ def run_study(
             variant=SHORT if is_smoke else study.variant,
         )
         folder = folder_of_sweep(programs.parent, study.word, str(machine["commit"]), is_smoke)
-        swept = swept_whole(experiment, folder, is_smoke, rounds, telling(study.word, tell), study.word)
+        swept = swept_whole(
+            experiment, folder, is_smoke, rounds, telling(study.word, report_progress), study.word
+        )
     except ExperimentError as error:
         raise BenchError(str(error)) from error
     summary = summarised(swept)
     written = write_outputs(swept, summary)
-    tell(f"{study.word}: {written.page}")
+    report_progress(f"{study.word}: {written.page}")
     drawn = {path.stem for path in written.figures}
     return results_of(study, machine, swept, summary, drawn)
 
@@ -107,8 +109,8 @@ def swept_whole(
     folder: Path,
     is_smoke: bool,
     rounds: int,
-    told: Callable[[Progress], None],
-    where: str,
+    reported: Callable[[Progress], None],
+    place: str,
 ) -> Swept:
     """All runs of the experiment; `where`: what errors begin with.
 
@@ -124,10 +126,10 @@ def swept_whole(
     )
     if is_smoke:
         shutil.rmtree(folder, ignore_errors=True)
-    swept = sweep(experiment, folder, Options(), told)
+    swept = sweep(experiment, folder, Options(), reported)
     if swept.failed:
         first = swept.failed[0]
-        raise BenchError(f"{where}: {' '.join(first.command)}: {first.failure} {' '.join(first.stderr)}")
+        raise BenchError(f"{place}: {' '.join(first.command)}: {first.failure} {' '.join(first.stderr)}")
     return swept
 
 
@@ -141,7 +143,7 @@ def runner(study: Study) -> Callable[..., dict[str, Any]]:
     return functools.partial(run_study, study)
 
 
-def telling(word: str, tell: Callable[[str], None]) -> Callable[[Progress], None]:
+def telling(word: str, report_progress: Callable[[str], None]) -> Callable[[Progress], None]:
     """Progress of a sweep as lines, not too many of them."""
     last = time.monotonic() - _TOLD_EACH_S
 
@@ -149,7 +151,7 @@ def telling(word: str, tell: Callable[[str], None]) -> Callable[[Progress], None
         nonlocal last
         if time.monotonic() - last >= _TOLD_EACH_S or at.done == at.total:
             last = time.monotonic()
-            tell(f"{word}: run {at.done} of {at.total}, {at.left_s / 60:.1f} minutes left")
+            report_progress(f"{word}: run {at.done} of {at.total}, {at.left_s / 60:.1f} minutes left")
 
     return told
 
@@ -173,7 +175,7 @@ def results_of(
         "machine": machine,
         "quiet": experiment.disturbed_above,
         "samples": experiment.samples,
-        "fixed": {name: each for name, each in experiment.fixed.items() if not isinstance(each, str)},
+        "fixed": {name: entry for name, entry in experiment.fixed.items() if not isinstance(entry, str)},
         "runs": swept.counts(),
         "figures": _figures(study, experiment, drawn),
         "best": [
@@ -184,14 +186,16 @@ def results_of(
             {
                 "configuration": row.configuration,
                 "others_share": [
-                    round((each.others or 0) + (each.steal or 0), 4)
-                    for each in records[key_of(row.configuration)]
-                    if id(each) in counted
+                    round((one_record.others or 0) + (one_record.steal or 0), 4)
+                    for one_record in records[key_of(row.configuration)]
+                    if id(one_record) in counted
                 ],
-                "run_again": sum(each.attempt > 0 for each in records[key_of(row.configuration)]),
+                "run_again": sum(one_record.attempt > 0 for one_record in records[key_of(row.configuration)]),
                 "metrics": {
-                    name: [float(f"{value:.6g}") for value in (it.median, it.quarter, it.three_quarters)]
-                    for name, it in row.spreads.items()
+                    name: [
+                        float(f"{value:.6g}") for value in (value.median, value.quarter, value.three_quarters)
+                    ]
+                    for name, value in row.spreads.items()
                     if name in named
                 },
             }

@@ -51,18 +51,20 @@ def _size(count: float) -> str:
 def study_run(results: Results) -> str:
     """How it was run."""
     runs, fixed = results["runs"], results["fixed"]
-    given = ", ".join(f"{name} = {_size(value)}" for name, value in fixed.items())
-    again = f", {runs['repeated']} made again because others disturbed them" if runs["repeated"] else ""
+    given_values = ", ".join(f"{name} = {_size(value)}" for name, value in fixed.items())
+    repeated = f", {runs['repeated']} made again because others disturbed them" if runs["repeated"] else ""
     variant = f" --variant {results['variant']}" if results["variant"] else ""
-    done = f"{runs['done']} of {runs['planned']}" if runs["done"] < runs["planned"] else str(runs["done"])
+    completed = (
+        f"{runs['done']} of {runs['planned']}" if runs["done"] < runs["planned"] else str(runs["done"])
+    )
     still = f", {runs['disturbed']} still disturbed" if runs["disturbed"] else ""
     return "\n".join(
         [
             f"    trimtab sweep docs/experiments/{results['file']}{variant}",
             "",
             machine(results),
-            f"- {len(results['cases'])} configurations, {results['samples']} samples each, in random order: {done}"
-            f" runs{again}{still}; {given}",
+            f"- {len(results['cases'])} configurations, {results['samples']} samples each, in random order: {completed}"
+            f" runs{repeated}{still}; {given_values}",
         ]
     )
 
@@ -74,8 +76,10 @@ def study_figures(results: Results) -> str:
         if figure["file"]:
             parts.append(f"![{figure['title']}: {figure['what']}](figures/{figure['file']})")
         else:
-            why = ": this processor's counters cannot be read here" if figure["y"] == "cache_misses" else ""
-            parts.append(f"*{figure['title']}*: not available{why}.")
+            reason = (
+                ": this processor's counters cannot be read here" if figure["y"] == "cache_misses" else ""
+            )
+            parts.append(f"*{figure['title']}*: not available{reason}.")
     return "\n\n".join(parts)
 
 
@@ -85,12 +89,12 @@ def _best(results: Results, workers: int, policy: str) -> dict[str, Any]:
 
 def grain_best(results: Results) -> str:
     """The best time of each policy, with what the runtime's counters say there."""
-    as_good = {str(each["configuration"]): each["as_good"] for each in results["best"]}
+    as_good = {str(entry["configuration"]): entry["as_good"] for entry in results["best"]}
     rows = []
     for workers in _values(results, "workers"):
-        found = [_best(results, workers, policy) for policy in _values(results, "policy")]
-        least = min(_median(case, "time_s") for case in found)
-        for case in found:
+        result = [_best(results, workers, policy) for policy in _values(results, "policy")]
+        smallest = min(_median(case, "time_s") for case in result)
+        for case in result:
             at = case["configuration"]
             rows.append(
                 [
@@ -98,7 +102,7 @@ def grain_best(results: Results) -> str:
                     at["policy"],
                     _size(at["partition"]),
                     _spread(case, "time_s", 3),
-                    f"{_median(case, 'time_s') / least:.2f}",
+                    f"{_median(case, 'time_s') / smallest:.2f}",
                     f"{_median(case, 'idle_rate'):.1%}",
                     f"{_median(case, 'phase_duration_us'):.4g}",
                     f"{_median(case, 'task_length_us'):.4g}",
@@ -119,13 +123,13 @@ def grain_best(results: Results) -> str:
     return markdown([*head, "M updates/s", "grains as good"], rows)
 
 
-def _around(grains: list[int], times: dict[int, float], least: float) -> list[int]:
+def _around(grains: list[int], times: dict[int, float], smallest: float) -> list[int]:
     """The grains beside the best one, at both sides, up to the first that is slower by a tenth."""
-    at = next(place for place, grain in enumerate(grains) if times[grain] == least)
+    at = next(place for place, grain in enumerate(grains) if times[grain] == smallest)
     low = high = at
-    while low > 0 and times[grains[low - 1]] <= _NEAR * least:
+    while low > 0 and times[grains[low - 1]] <= _NEAR * smallest:
         low -= 1
-    while high + 1 < len(grains) and times[grains[high + 1]] <= _NEAR * least:
+    while high + 1 < len(grains) and times[grains[high + 1]] <= _NEAR * smallest:
         high += 1
     return grains[low : high + 1]
 
@@ -140,8 +144,8 @@ def grain_ends(results: Results) -> str:
                 case["configuration"]["partition"]: _median(case, "time_s")
                 for case in _of(results, workers=workers, policy=policy)
             }
-            least = min(times.values())
-            near = _around(grains, times, least)
+            smallest = min(times.values())
+            nearby = _around(grains, times, smallest)
             ends = [_of(results, workers=workers, policy=policy, partition=grains[at])[0] for at in (0, -1)]
             rows.append(
                 [
@@ -151,11 +155,11 @@ def grain_ends(results: Results) -> str:
                         text
                         for end in ends
                         for text in (
-                            f"{_median(end, 'time_s') / least:.2f}",
+                            f"{_median(end, 'time_s') / smallest:.2f}",
                             f"{_median(end, 'idle_rate'):.1%}",
                         )
                     ),
-                    f"{_size(near[0])} to {_size(near[-1])}",
+                    f"{_size(nearby[0])} to {_size(nearby[-1])}",
                 ]
             )
     small, large = _size(grains[0]), _size(grains[-1])
@@ -175,7 +179,7 @@ def _situation(at: dict[str, Any]) -> str:
 
 def _groups(results: Results) -> dict[tuple[str, str, str], dict[str, dict[str, Any]]]:
     """Cases that differ in their threads alone: situation, how threads wait, grain."""
-    found: dict[tuple[str, str, str], dict[str, dict[str, Any]]] = {}
+    result: dict[tuple[str, str, str], dict[str, dict[str, Any]]] = {}
     order = sorted(
         results["cases"],
         key=lambda case: (
@@ -186,8 +190,8 @@ def _groups(results: Results) -> dict[tuple[str, str, str], dict[str, dict[str, 
     for case in order:
         at = case["configuration"]
         key = (_situation(at), {"ACTIVE": "spin", "PASSIVE": "sleep"}[at["wait"]], _size(at["grain"]))
-        found.setdefault(key, {})[at["threads"]] = case
-    return found
+        result.setdefault(key, {})[at["threads"]] = case
+    return result
 
 
 def _by_threads(results: Results, metric: str) -> str:
@@ -198,11 +202,11 @@ def _by_threads(results: Results, metric: str) -> str:
         measured = {policy: case for policy, case in cases.items() if metric in case["metrics"]}
         if not measured:
             continue
-        least = min(_median(case, metric) for case in measured.values())
+        smallest = min(_median(case, metric) for case in measured.values())
         cells = []
         for policy in policies:
             text = _spread(measured[policy], metric) if policy in measured else ""
-            is_best = policy in measured and _median(measured[policy], metric) <= 1.02 * least
+            is_best = policy in measured and _median(measured[policy], metric) <= 1.02 * smallest
             cells.append(f"{text} *" if is_best else text)
         rows.append([*key, *cells])
     return markdown(["", "threads", "grain", *policies], rows)
@@ -213,15 +217,15 @@ def threads_means(results: Results) -> str:
     policies = _values(results, "threads")
     rows = []
     for metric, name in ((_WORK, "{}"), ("job_slowdown", "{}: the job")):
-        found: dict[tuple[str, str], list[list[float]]] = {}
+        result: dict[tuple[str, str], list[list[float]]] = {}
         for (situation, wait, _), cases in _groups(results).items():
             if all(policy in cases and metric in cases[policy]["metrics"] for policy in policies):
                 line = [_median(cases[policy], metric) for policy in policies]
                 title = name.format(situation.partition(":")[0])
-                found.setdefault((title, wait), []).append(line)
-                found.setdefault((name.format("in all"), ""), []).append(line)
-        found = dict(sorted(found.items(), key=lambda each: each[0][1] == ""))
-        for (title, wait), lines in found.items():
+                result.setdefault((title, wait), []).append(line)
+                result.setdefault((name.format("in all"), ""), []).append(line)
+        result = dict(sorted(result.items(), key=lambda entry: entry[0][1] == ""))
+        for (title, wait), lines in result.items():
             means = [f"{geometric_mean(column):.2f}" for column in zip(*lines, strict=True)]
             rows.append([title, wait, str(len(lines)), *means])
     return markdown(["", "threads", "lines", *policies], rows)
@@ -242,11 +246,16 @@ def threads_copies(results: Results) -> str:
     policies = [value for value in _values(results, "threads") if value != "one"]
     rows = []
     for key, cases in _groups(results).items():
-        done = {policy: _median(case, _WORK) for policy, case in cases.items() if _WORK in case["metrics"]}
-        if "copies" in key[0] and "one" in done:
-            ratios = [f"{done[each] / done['one']:.2f}" if each in done else "" for each in policies]
+        completed = {
+            policy: _median(case, _WORK) for policy, case in cases.items() if _WORK in case["metrics"]
+        }
+        if "copies" in key[0] and "one" in completed:
+            ratios = [
+                f"{completed[policy] / completed['one']:.2f}" if policy in completed else ""
+                for policy in policies
+            ]
             rows.append([*key, *ratios])
-    return markdown(["", "threads", "grain", *(f"{each} / one" for each in policies)], rows)
+    return markdown(["", "threads", "grain", *(f"{policy} / one" for policy in policies)], rows)
 
 
 GRAIN_BLOCKS = {

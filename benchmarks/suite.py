@@ -92,7 +92,7 @@ SMOKE = Size(2, 5, 100_000, 1, True)
 def cases(size: Size, programs: Path, threads: int) -> list[Case]:
     """Every case but whole programs, the quick ones first."""
     batches = str(size.batches)
-    found = [
+    result = [
         Case(
             "start",
             "a program that does nothing",
@@ -101,20 +101,20 @@ def cases(size: Size, programs: Path, threads: int) -> list[Case]:
             (str(programs / "constructs-gcc"), "nothing", "1", "1"),
         )
     ]
-    found += [
+    result += [
         Case("scope", "begin + end", compiler, 1, (str(programs / f"scope-{compiler}"), "100000", batches))
         for compiler in COMPILERS
     ]
     for name, count in _CONSTRUCTS.items():
         for compiler in COMPILERS:
             argv = (str(programs / f"constructs-{compiler}"), name, str(count), batches)
-            found += [Case("construct", name, compiler, team, argv) for team in sorted({1, threads})]
-    return found
+            result += [Case("construct", name, compiler, team, argv) for team in sorted({1, threads})]
+    return result
 
 
 def program_cases(size: Size, programs: Path, workloads: Path, threads: int) -> list[Case]:
     """Whole programs, after those that do next to nothing: they show what is paid once."""
-    found = [
+    result = [
         Case(
             "once",
             "one region",
@@ -133,5 +133,5 @@ def program_cases(size: Size, programs: Path, workloads: Path, threads: int) -> 
                 "--no-check",
                 *([] if size.is_smoke else arguments),
             )
-            found.append(Case("program", name, compiler, threads, command))
-    return found
+            result.append(Case("program", name, compiler, threads, command))
+    return result

@@ -51,16 +51,21 @@ class Surface:
 
 
 def _loop(
-    name: str, about: str, program: str, start: tuple[Value, ...], *hints: tuple[Value, ...], busy: int = 0
+    name: str,
+    description: str,
+    program: str,
+    start: tuple[Value, ...],
+    *hints: tuple[Value, ...],
+    busy: int = 0,
 ) -> Surface:
     at: dict[str, Value] = {"loop": program, "busy": busy}
-    return Surface(name, about, LOOPS, at, ("threads", "schedule", "chunk"), start, hints)
+    return Surface(name, description, LOOPS, at, ("threads", "schedule", "chunk"), start, hints)
 
 
 def _tasks(
-    name: str, about: str, program: str, start: tuple[Value, ...], *hints: tuple[Value, ...]
+    name: str, description: str, program: str, start: tuple[Value, ...], *hints: tuple[Value, ...]
 ) -> Surface:
-    return Surface(name, about, TASKS, {"program": program}, ("grain", "workers"), start, hints)
+    return Surface(name, description, TASKS, {"program": program}, ("grain", "workers"), start, hints)
 
 
 SURFACES = (
@@ -154,7 +159,7 @@ SURFACES = (
 )
 
 
-def record(root: Path, out: Path, is_smoke: bool, rounds: int, tell: Callable[[str], None]) -> str:
+def record(root: Path, out: Path, is_smoke: bool, rounds: int, report_progress: Callable[[str], None]) -> str:
     """Sweeps both files, or goes on with what is there of this commit: the text of the file.
 
     Raises:
@@ -162,39 +167,41 @@ def record(root: Path, out: Path, is_smoke: bool, rounds: int, tell: Callable[[s
     """
     make(root, "workloads", root / "build" / "workloads")
     machine = describe()
-    found: dict[str, Swept] = {}
+    result: dict[str, Swept] = {}
     for file in dict.fromkeys(surface.file for surface in SURFACES):
         try:
             experiment = load(root / "docs" / "experiments" / file, _SMOKE if is_smoke else {})
             folder = folder_of_sweep(out, experiment.name, str(machine["commit"]), is_smoke)
-            swept = swept_whole(experiment, folder, is_smoke, rounds, telling(experiment.name, tell), file)
+            swept = swept_whole(
+                experiment, folder, is_smoke, rounds, telling(experiment.name, report_progress), file
+            )
         except ExperimentError as error:
             raise BenchError(str(error)) from error
-        tell(f"{experiment.name}: {write_outputs(swept, summarised(swept)).page}")
-        found[file] = swept
-    return text_of(found, machine)
+        report_progress(f"{experiment.name}: {write_outputs(swept, summarised(swept)).page}")
+        result[file] = swept
+    return text_of(result, machine)
 
 
 def text_of(
-    found: Mapping[str, Swept], machine: Mapping[str, Any], surfaces: Sequence[Surface] = SURFACES
+    result: Mapping[str, Swept], machine: Mapping[str, Any], surfaces: Sequence[Surface] = SURFACES
 ) -> str:
     """The file's text.
 
     Raises:
         ValueError: a point of a surface was not measured, or one of its values is of no point.
     """
-    rows = {file: summarised(swept).rows for file, swept in found.items()}
-    lines = [FIRST_LINE, *(f"machine {each}" for each in _machine(found, machine))]
+    rows = {file: summarised(swept).rows for file, swept in result.items()}
+    lines = [FIRST_LINE, *(f"machine {entry}" for entry in _machine(result, machine))]
     for surface in surfaces:
         lines += ["", *_lines_of(surface, rows[surface.file])]
     return "\n".join(lines) + "\n"
 
 
-def _machine(found: Mapping[str, Swept], machine: Mapping[str, Any]) -> list[str]:
-    runs = [run for swept in found.values() for run in swept.runs]
+def _machine(result: Mapping[str, Swept], machine: Mapping[str, Any]) -> list[str]:
+    runs = [run for swept in result.values() for run in swept.runs]
     others = statistics.median((run.others or 0) + (run.steal or 0) for run in runs)
     disturbed = sum(run.is_disturbed for run in runs)
-    samples = max(swept.experiment.samples for swept in found.values())
+    samples = max(swept.experiment.samples for swept in result.values())
     cpus = f"{machine['cpus']} CPUs" + (" of a virtual machine" if machine["virtual"] else "")
     return [
         f"{machine['date']}, commit {machine['commit']}: {machine['cpu']}, {cpus}, {machine['memory_gb']} GB,"
@@ -206,13 +213,13 @@ def _machine(found: Mapping[str, Swept], machine: Mapping[str, Any]) -> list[str
 
 
 def _lines_of(surface: Surface, rows: Sequence[Row]) -> list[str]:
-    mine = [row for row in rows if surface.at.items() <= row.configuration.items()]
-    points = {tuple(row.configuration[knob] for knob in surface.knobs): row for row in mine}
+    own_rows = [row for row in rows if surface.at.items() <= row.configuration.items()]
+    points = {tuple(row.configuration[knob] for knob in surface.knobs): row for row in own_rows}
     values = [list(dict.fromkeys(point[at] for point in points)) for at in range(len(surface.knobs))]
     lines = [f"surface {surface.name}", f"about {surface.about}"]
-    for knob, its in zip(surface.knobs, values, strict=True):
-        kind = "names" if any(isinstance(value, str) for value in its) else "set"
-        lines.append(f"knob {knob} {kind} {_words(its)}")
+    for knob, entry_of in zip(surface.knobs, values, strict=True):
+        kind = "names" if any(isinstance(value, str) for value in entry_of) else "set"
+        lines.append(f"knob {knob} {kind} {_words(entry_of)}")
     for word, point in (("start", surface.start), *(("hint", hint) for hint in surface.hints)):
         if point not in points:
             raise ValueError(
@@ -227,8 +234,8 @@ def _lines_of(surface: Surface, rows: Sequence[Row]) -> list[str]:
         times = sorted(row.spreads[metric].median for metric in _QUANTILES)
         median = row.spreads[_MEDIAN]
         # Four digits, and no exponents.
-        us = " ".join(f"{float(f'{time:.4g}'):.12g}" for time in times)
-        lines.append(f"point {_words(point)} {us} {median.iqr / median.median:.3f}")
+        microseconds = " ".join(f"{float(f'{time:.4g}'):.12g}" for time in times)
+        lines.append(f"point {_words(point)} {microseconds} {median.iqr / median.median:.3f}")
     return lines
 
 

@@ -83,9 +83,9 @@ class Rows:
         for lane in range(LANES):
             kind, ticks = self.column(lane, "kind"), self.column(lane, "ticks")
             for low in range(0, len(kind), BLOCK):
-                here, at = kind[low : low + BLOCK], ticks[low : low + BLOCK]
-                for which, sign in ((PART_BEGIN, 1), (PART_END, -1)):
-                    place = np.searchsorted(edges, at[here == which])
+                folder, at = kind[low : low + BLOCK], ticks[low : low + BLOCK]
+                for chosen, sign in ((PART_BEGIN, 1), (PART_END, -1)):
+                    place = np.searchsorted(edges, at[folder == chosen])
                     change += sign * np.bincount(place, minlength=BINS + 1)
         return np.cumsum(change)[:BINS]
 
@@ -139,11 +139,11 @@ class Compiled(Columns):
                     place = min(int(np.ceil(ticks[i] / width)), BINS)
                     change[place] += 1 if kind[i] == PART_BEGIN else -1
 
-        one = {name: np.zeros(1, dtype) for name, dtype in COLUMNS.items()}
-        for column in one.values():
+        first = {name: np.zeros(1, dtype) for name, dtype in COLUMNS.items()}
+        for column in first.values():
             column.flags.writeable = False
-        add_waits(one["kind"], one["subject"], one["a"], np.zeros(REGIONS))
-        add_changes(one["kind"], one["ticks"], 1.0, np.zeros(BINS + 1))
+        add_waits(first["kind"], first["subject"], first["a"], np.zeros(REGIONS))
+        add_changes(first["kind"], first["ticks"], 1.0, np.zeros(BINS + 1))
         self._add_waits, self._add_changes = add_waits, add_changes
 
     def waits(self) -> Any:
@@ -201,9 +201,9 @@ class Arrow:
         sums = self.collect(
             self.scan().filter(pl.col("kind") == WAIT).group_by("subject", "lane").agg(pl.col("a").sum())
         )
-        found = np.zeros((REGIONS, LANES))
-        found[sums["subject"].to_numpy(), sums["lane"].to_numpy()] = sums["a"].to_numpy()
-        return found
+        result = np.zeros((REGIONS, LANES))
+        result[sums["subject"].to_numpy(), sums["lane"].to_numpy()] = sums["a"].to_numpy()
+        return result
 
     def order(self) -> Any:
         return self.collect(self.scan().select("ticks").sort("ticks"))["ticks"].to_numpy()[::10000]
@@ -292,10 +292,10 @@ def ask(name: str, folder: Path, question: str) -> None:
     watch.start()
     begin, cpu, read = time.perf_counter(), time.process_time(), bytes_read()
     answer = np.asarray(getattr(table, question)(), float)
-    found = {"wall_s": time.perf_counter() - begin, "cpu_s": time.process_time() - cpu}
+    result = {"wall_s": time.perf_counter() - begin, "cpu_s": time.process_time() - cpu}
     checks = [float(answer.sum()), float((answer.ravel() * np.arange(answer.size)).sum())]
-    found |= {"read_mb": (bytes_read() - read) / 1e6, "memory_mb": watch.most_kb / 1024}
-    print(json.dumps({**found, "answer": checks}))
+    result |= {"read_mb": (bytes_read() - read) / 1e6, "memory_mb": watch.most_kb / 1024}
+    print(json.dumps({**result, "answer": checks}))
 
 
 def bytes_read() -> int:
@@ -325,14 +325,14 @@ def main() -> None:
         folder = options.folder / FILES_OF.get(name, name)
         write(name, folder, options.rows)
         for question in QUESTIONS:
-            found = measure(name, folder, question)
-            figures = (found["wall_s"], found["cpu_s"], found["read_mb"], found["memory_mb"])
+            result = measure(name, folder, question)
+            figures = (result["wall_s"], result["cpu_s"], result["read_mb"], result["memory_mb"])
             print(
                 f"| {name} | {question} | " + " | ".join(f"{figure:.4g}" for figure in figures) + " |",
                 flush=True,
             )
-            if not np.allclose(answers.setdefault(question, found["answer"]), found["answer"], rtol=1e-9):
-                raise SystemExit(f"{name}: another answer to {question}: {found['answer']}")
+            if not np.allclose(answers.setdefault(question, result["answer"]), result["answer"], rtol=1e-9):
+                raise SystemExit(f"{name}: another answer to {question}: {result['answer']}")
 
 
 def write(name: str, folder: Path, rows: int) -> None:

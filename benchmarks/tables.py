@@ -15,7 +15,7 @@ Results = dict[str, Any]
 
 def of_group(results: Results, group: str) -> list[dict[str, Any]]:
     """Cases of one group, in order."""
-    return [each for each in results["cases"] if each["group"] == group]
+    return [case for case in results["cases"] if case["group"] == group]
 
 
 def above_bare(case: dict[str, Any], level: str, figure: str = "value") -> Spread:
@@ -59,18 +59,18 @@ def programs_machine(results: Results) -> str:
 
 def machine(results: Results) -> str:
     """What it ran on."""
-    found = results["machine"]
+    result = results["machine"]
     cases = results["cases"]
     others = [share for case in cases for share in case["others_share"]]
-    again = sum(case["run_again"] for case in cases)
-    cpus = f"{found['cpus']} CPUs" + (" of a virtual machine" if found["virtual"] else "")
+    repeated = sum(case["run_again"] for case in cases)
+    cpus = f"{result['cpus']} CPUs" + (" of a virtual machine" if result["virtual"] else "")
     return "\n".join(
         [
-            f"- {found['date']}, commit {found['commit']}: {found['cpu']}, {cpus}, {found['memory_gb']} GB,"
-            f" Linux {found['kernel']}",
-            f"- {found['gcc']}; {found['clang']}; Python {found['python']}",
+            f"- {result['date']}, commit {result['commit']}: {result['cpu']}, {cpus}, {result['memory_gb']} GB,"
+            f" Linux {result['kernel']}",
+            f"- {result['gcc']}; {result['clang']}; Python {result['python']}",
             f"- other programs and the hypervisor took {spread(others).median:.1%} of the CPUs in the median round and"
-            f" {max(others):.1%} at most; {again} rounds were run again because they took more than"
+            f" {max(others):.1%} at most; {repeated} rounds were run again because they took more than"
             f" {results['quiet']:.0%}",
         ]
     )
@@ -80,11 +80,11 @@ def scopes(results: Results) -> str:
     """Begin + end of a subject of the program's own."""
     rows = []
     for case in of_group(results, "scope"):
-        found = [spread(case["levels"][level]["value"]) for level in LEVELS]
+        result = [spread(case["levels"][level]["value"]) for level in LEVELS]
         rows.append(
             [
                 case["compiler"],
-                *(f"{each.median:.1f} ± {each.iqr / 2:.1f}" for each in found),
+                *(f"{entry.median:.1f} ± {entry.iqr / 2:.1f}" for entry in result),
                 f"{lost(case):.0%}",
             ]
         )
@@ -96,14 +96,14 @@ def constructs(results: Results) -> str:
     rows = []
     for case in of_group(results, "construct"):
         bare = spread(case["levels"]["bare"]["value"])
-        above = [above_bare(case, level) for level in ATTACHED]
+        higher = [above_bare(case, level) for level in ATTACHED]
         rows.append(
             [
                 case["name"],
                 case["compiler"],
                 str(case["threads"]),
                 f"{bare.median:.0f} ± {bare.iqr / 2:.0f}",
-                *(f"{each.median:+.0f} ± {each.iqr / 2:.0f}" for each in above),
+                *(f"{entry.median:+.0f} ± {entry.iqr / 2:.0f}" for entry in higher),
                 f"{lost(case):.0%}",
             ]
         )
@@ -131,16 +131,16 @@ def programs(results: Results) -> str:
 
 def _reported_share(case: dict[str, Any], level: str, results: Results) -> float:
     """The tool's own cost as it says itself: CPU time of the available core time."""
-    found = case["levels"][level]
+    result = case["levels"][level]
     cpus = results["programs"]["machine"]["cpus"]
     return spread(
-        [own / (wall * cpus) for own, wall in zip(found["own_s"], found["value"], strict=True)]
+        [own_value / (wall * cpus) for own_value, wall in zip(result["own_s"], result["value"], strict=True)]
     ).median
 
 
-def percent(found: Spread) -> str:
+def percent(result: Spread) -> str:
     """Of a ratio, what is above 1, with its interval."""
-    median, low, high = ((each - 1) * 100 for each in (found.median, found.low, found.high))
+    median, low, high = ((entry - 1) * 100 for entry in (result.median, result.low, result.high))
     return f"{median:+.2f} ({low:+.2f} to {high:+.2f})"
 
 
@@ -148,21 +148,21 @@ def once(results: Results) -> str:
     """What whole programs pay once."""
     rows = []
     for case in of_group(results["programs"], "once"):
-        found = [above_bare(case, level) for level in RECORDED]
+        result = [above_bare(case, level) for level in RECORDED]
         rows.append(
             [
                 case["compiler"],
                 *(
-                    f"{each.median * 1e3:.2f} ({each.low * 1e3:.2f} to {each.high * 1e3:.2f})"
-                    for each in found
+                    f"{entry.median * 1e3:.2f} ({entry.low * 1e3:.2f} to {entry.high * 1e3:.2f})"
+                    for entry in result
                 ),
             ]
         )
     return markdown(["compiler", *(f"{level}, ms" for level in RECORDED)], rows)
 
 
-def _length(us: float) -> str:
-    return f"{us:.0f} us" if us < 1000 else f"{us / 1000:.1f} ms"
+def _length(microseconds: float) -> str:
+    return f"{microseconds:.0f} us" if microseconds < 1000 else f"{microseconds / 1000:.1f} ms"
 
 
 def own_costs(results: Results) -> str:
@@ -186,13 +186,13 @@ def own_costs(results: Results) -> str:
 
 def own_pairs(results: Results) -> list[tuple[dict[str, Any], str, float, Spread]]:
     """Cases in which the difference stands out from its spread: (case, level, reported s, measured s)."""
-    found = []
+    result = []
     for case in [*results["cases"], *results["programs"]["cases"]]:
         for level in RECORDED:
             measured = above_bare(case, level, "cpu_s")
             if measured.low > 0 and measured.median > 2 * measured.iqr:
-                found.append((case, level, spread(case["levels"][level]["own_s"]).median, measured))
-    return found
+                result.append((case, level, spread(case["levels"][level]["own_s"]).median, measured))
+    return result
 
 
 def hooks(results: Results) -> str:
@@ -217,15 +217,15 @@ def hooks(results: Results) -> str:
 
 
 def _reads(case: dict[str, Any], level: str) -> float:
-    found = case["levels"][level]
+    result = case["levels"][level]
     # Of scopes the lane counts no reads; each event of theirs comes with one.
-    reads = spread(found["clock_reads"]).median if case["group"] != "scope" else _events(case, level)
+    reads = spread(result["clock_reads"]).median if case["group"] != "scope" else _events(case, level)
     return reads / float(case["occurrences"])
 
 
 def _events(case: dict[str, Any], level: str) -> float:
-    found = case["levels"][level]
-    return spread(found["events"]).median + spread(found["dropped"]).median
+    result = case["levels"][level]
+    return spread(result["events"]).median + spread(result["dropped"]).median
 
 
 def lost(case: dict[str, Any]) -> float:
@@ -265,21 +265,21 @@ def starts(results: Results) -> str:
     return markdown(["once a program", "ms above bare"], rows)
 
 
-def _ms(found: Spread) -> str:
-    return f"{found.median * 1e3:.1f} ± {found.iqr * 500:.1f}"
+def _ms(result: Spread) -> str:
+    return f"{result.median * 1e3:.1f} ± {result.iqr * 500:.1f}"
 
 
 def reading(results: Results) -> str:
     """`trimtab report --json` of a large trace."""
-    found = results["reading"]
-    wall, peak = spread(found["wall_s"]), spread(found["peak_bytes"])
+    result = results["reading"]
+    wall, peak = spread(result["wall_s"]), spread(result["peak_bytes"])
     return markdown(
         ["events", "lanes", "on disk", "time, s", "peak memory"],
         [
             [
-                f"{found['events'] / 1e6:.2f} M",
-                str(found["lanes"]),
-                f"{found['bytes_on_disk'] / 1e6:.0f} MB",
+                f"{result['events'] / 1e6:.2f} M",
+                str(result["lanes"]),
+                f"{result['bytes_on_disk'] / 1e6:.0f} MB",
                 f"{wall.median:.2f} ± {wall.iqr / 2:.2f}",
                 f"{peak.median / 1e6:.0f} MB",
             ]

@@ -25,72 +25,72 @@ def targets(results: Results) -> str:
 
 
 def _scopes(results: Results) -> list[Row]:
-    found = []
-    for level, most, name in (
+    result = []
+    for level, limit, name in (
         ("bare", 2.0, "not attached"),
         ("profile", 20.0, "profile"),
         ("trace", 20.0, "trace"),
     ):
         for case in of_group(results, "scope"):
-            each = spread(case["levels"][level]["value"])
-            found.append(
+            entry = spread(case["levels"][level]["value"])
+            result.append(
                 (
                     f"begin + end, {case['compiler']}, {name}",
-                    f"{most:.0f} ns",
-                    f"{each.median:.1f} ns ({each.low:.1f} to {each.high:.1f})",
-                    judge(each, most),
+                    f"{limit:.0f} ns",
+                    f"{entry.median:.1f} ns ({entry.low:.1f} to {entry.high:.1f})",
+                    judge(entry, limit),
                 )
             )
-    return found
+    return result
 
 
 def _regions(results: Results) -> list[Row]:
-    found = []
+    result = []
     for case in of_group(results, "construct"):
         if case["name"] != "region":
             continue
-        each = above_bare(case, "profile")
-        found.append(
+        entry = above_bare(case, "profile")
+        result.append(
             (
                 f"empty region, {case['compiler']}, {case['threads']} thread{'s'[: case['threads'] > 1]}, profile",
                 "150 ns",
-                f"{each.median:.0f} ns ({each.low:.0f} to {each.high:.0f})",
-                judge(each, 150.0),
+                f"{entry.median:.0f} ns ({entry.low:.0f} to {entry.high:.0f})",
+                judge(entry, 150.0),
             )
         )
-    return found
+    return result
 
 
 def _programs(results: Results) -> list[Row]:
-    found = []
-    for level, most in (("profile", 1.01), ("trace", 1.02)):
+    result = []
+    for level, limit in (("profile", 1.01), ("trace", 1.02)):
         long = [
             case
             for case in of_group(results["programs"], "program")
             if case["shortest_region_us"] >= _LONG_US
         ]
-        verdicts = [judge(spread(ratios_to_bare(case, level)), most) for case in long]
-        each = all_programs(results, level)
-        found.append(
+        verdicts = [judge(spread(ratios_to_bare(case, level)), limit) for case in long]
+        entry = all_programs(results, level)
+        result.append(
             (
                 f"whole programs together, {level}",
-                f"{most - 1:.0%}",
-                f"{percent(each)} %",
-                judge(each, most),
+                f"{limit - 1:.0%}",
+                f"{percent(entry)} %",
+                judge(entry, limit),
             )
         )
         counts = ", ".join(
             f"{verdicts.count(name)} {name}" for name in ("met", "open", "not met") if name in verdicts
         )
         worst = "not met" if "not met" in verdicts else "open" if "open" in verdicts else "met"
-        found.append((f"each of {len(long)} programs, {level}", f"{most - 1:.0%}", counts, worst))
-    return found
+        result.append((f"each of {len(long)} programs, {level}", f"{limit - 1:.0%}", counts, worst))
+    return result
 
 
 def _reading(results: Results) -> list[Row]:
-    found = results["reading"]
-    wall, peak = spread(found["wall_s"]), spread(found["peak_bytes"])
-    name = f"report of {found['events'] / 1e6:.1f} M events"
+    result = results["reading"]
+    wall, peak = spread(result["wall_s"]), spread(result["peak_bytes"])
+    name = f"report of {result['events'] / 1e6:.1f} M events"
     return [
         (
             f"{name}, time",
@@ -104,14 +104,14 @@ def _reading(results: Results) -> list[Row]:
 
 def _own(results: Results) -> list[Row]:
     quotients = [(reported / measured.median) for _, _, reported, measured in own_pairs(results)]
-    within = sum(0.5 <= quotient <= 2 for quotient in quotients)
+    close_count = sum(0.5 <= quotient <= 2 for quotient in quotients)
     if not quotients:
         return [("own cost, reported / measured", "0.5 to 2", "no difference stands out", "open")]
     return [
         (
             "own cost, reported / measured",
             "0.5 to 2",
-            f"{within} of {len(quotients)} within ({min(quotients):.2f} to {max(quotients):.2f})",
-            "met" if within == len(quotients) else "not met",
+            f"{close_count} of {len(quotients)} within ({min(quotients):.2f} to {max(quotients):.2f})",
+            "met" if close_count == len(quotients) else "not met",
         )
     ]

@@ -17,10 +17,8 @@ def _ratios(case: dict[str, Any]) -> list[float]:
     return ratios(case["times"][WATCHED], case["times"][BARE])
 
 
-def _overhead(found: Spread) -> str:
-    return (
-        f"{100 * (found.median - 1):+.1f} % ({100 * (found.low - 1):+.1f} to {100 * (found.high - 1):+.1f})"
-    )
+def _overhead(result: Spread) -> str:
+    return f"{100 * (result.median - 1):+.1f} % ({100 * (result.low - 1):+.1f} to {100 * (result.high - 1):+.1f})"
 
 
 def _task_us(case: dict[str, Any]) -> float | None:
@@ -30,8 +28,8 @@ def _task_us(case: dict[str, Any]) -> float | None:
     """
     if case["task_us"] is None:
         return None
-    had = 1e6 * THREADS * spread(case["times"][BARE]).median / int(case["tasks"])
-    return min(float(case["task_us"]), float(had))
+    before_value = 1e6 * THREADS * spread(case["times"][BARE]).median / int(case["tasks"])
+    return min(float(case["task_us"]), float(before_value))
 
 
 def _is_small(case: dict[str, Any]) -> bool:
@@ -48,7 +46,7 @@ def programs(results: Results) -> str:
     """A line a program: its overhead with the 95 % interval of the pairs' median, and whether the bar is met."""
     rows = []
     for case in results["cases"]:
-        found = spread(_ratios(case))
+        result = spread(_ratios(case))
         rows.append(
             [
                 case["name"],
@@ -56,8 +54,8 @@ def programs(results: Results) -> str:
                 f"{spread(case['times'][BARE]).median:.2f}",
                 str(case["tasks"]),
                 _length(case),
-                _overhead(found),
-                "tasks under 0.3 us" if _is_small(case) else judge(found, MOST),
+                _overhead(result),
+                "tasks under 0.3 us" if _is_small(case) else judge(result, MOST),
             ]
         )
     head = [
@@ -85,9 +83,9 @@ def mean(results: Results) -> str:
     for name, chosen in groups.items():
         if not chosen:
             continue
-        found = together([_ratios(case) for case in chosen])
-        verdict = judge(found, MOST_OF_ALL) if name.startswith("all") else ""
-        rows.append([name, str(len(chosen)), _overhead(found), verdict])
+        result = together([_ratios(case) for case in chosen])
+        verdict = judge(result, MOST_OF_ALL) if name.startswith("all") else ""
+        rows.append([name, str(len(chosen)), _overhead(result), verdict])
     table = markdown(["tasks by", "programs", "mean overhead (95 % interval)", "at most 5 %"], rows)
     left_out = "" if results["has_suite"] else "\n\nThe Barcelona OpenMP Tasks Suite was left out."
     return table + left_out

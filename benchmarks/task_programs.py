@@ -73,7 +73,12 @@ class TaskProgram:
 
 
 def run_task_programs(
-    root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
+    root: Path,
+    programs: Path,
+    is_smoke: bool,
+    rounds: int,
+    minutes: float,
+    report_progress: Callable[[str], None],
 ) -> dict[str, Any]:
     """The results of all programs; without those of the suite if its folder is not known. A stopped benchmark continues after its last program."""
     cases = async_programs(root, is_smoke)
@@ -81,14 +86,23 @@ def run_task_programs(
     if suite and not is_smoke:
         cases += suite_programs(Path(suite), programs / "bots")
     else:
-        tell(f"the Barcelona OpenMP Tasks Suite is left out: set {SUITE} to the folder of its sources")
+        report_progress(
+            f"the Barcelona OpenMP Tasks Suite is left out: set {SUITE} to the folder of its sources"
+        )
     resource.setrlimit(resource.RLIMIT_STACK, (_STACK, resource.getrlimit(resource.RLIMIT_STACK)[1]))
     progress = Progress(root / "build" / "bench" / f"{WORD}-progress.json", rounds, is_smoke)
 
     def one(case: TaskProgram, patience: Patience, seed: int) -> dict[str, Any]:
         return progress.done(case.title) or progress.add(case.title, _measure(case, rounds, patience, seed))
 
-    results = measure_all(cases, lambda case: case.title, one, is_smoke=is_smoke, minutes=minutes, tell=tell)
+    results = measure_all(
+        cases,
+        lambda case: case.title,
+        one,
+        is_smoke=is_smoke,
+        minutes=minutes,
+        report_progress=report_progress,
+    )
     progress.end()
     return {**results, "has_suite": bool(suite) and not is_smoke}
 
@@ -127,10 +141,10 @@ def suite_programs(suite: Path, out: Path) -> list[TaskProgram]:
 
 
 def _seconds(printed: str) -> float:
-    found = _TIME.search(printed)
-    if found is None:
+    result = _TIME.search(printed)
+    if result is None:
         raise BenchError(f"expected a line 'time_s=...', found {printed[-200:]!r}")
-    return float(found[1])
+    return float(result[1])
 
 
 def _measure(case: TaskProgram, rounds: int, patience: Patience, seed: int) -> dict[str, Any]:
@@ -139,36 +153,36 @@ def _measure(case: TaskProgram, rounds: int, patience: Patience, seed: int) -> d
     patience.next_case()
     times: dict[str, list[float]] = {BARE: [], WATCHED: []}
     disturbed: list[float] = []
-    again = 0
-    known = _check(case)
+    repeated = 0
+    known_values = _check(case)
     while len(disturbed) < rounds:
         levels = [BARE, WATCHED]
         order.shuffle(levels)
         watch.again()
         began = time.monotonic()
-        found = {level: case.seconds(_run(case.command, level)) for level in levels}
+        result = {level: case.seconds(_run(case.command, level)) for level in levels}
         others = watch.others()
         if patience.bears(others, time.monotonic() - began):
-            again += 1
+            repeated += 1
             continue
         disturbed.append(others or 0.0)
-        for level, each in found.items():
-            times[level].append(round(each, 6))
+        for level, entry in result.items():
+            times[level].append(round(entry, 6))
     return {
         "name": case.name,
         "kind": case.kind,
         "command": " ".join([Path(case.command[0]).name, *case.command[1:]]),
         "rounds": rounds,
-        "run_again": again,
-        "others_share": [round(each, 4) for each in disturbed],
-        **known,
+        "run_again": repeated,
+        "others_share": [round(one_entry, 4) for one_entry in disturbed],
+        **known_values,
         "times": times,
     }
 
 
 def _check(case: TaskProgram) -> dict[str, Any]:
     """One run that compares the answer: how many tasks ran, and what one took in the mean, us."""
-    command = tuple(each for each in case.command if each != "--no-check")
+    command = tuple(entry for entry in case.command if entry != "--no-check")
     with tempfile.TemporaryDirectory() as folder:
         printed = _run((*command, *case.check), WATCHED, f"{folder}/run")
         if not case.is_right(printed):
@@ -177,8 +191,8 @@ def _check(case: TaskProgram) -> dict[str, Any]:
     tasks = [task for task in report["tasks"] if task["count"]]
     count = sum(task["count"] for task in tasks)
     timed = [task for task in tasks if task["total_s"] is not None]
-    total = sum(each["total_s"] for each in timed)
-    counted = sum(each["count"] for each in timed)
+    total = sum(entry["total_s"] for entry in timed)
+    counted = sum(entry["count"] for entry in timed)
     return {"tasks": count, "task_us": round(1e6 * total / counted, 3) if counted else None}
 
 

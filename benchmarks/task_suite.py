@@ -57,7 +57,7 @@ def task_cases(is_smoke: bool, rounds: int, workers: int) -> list[TaskCase]:
     """Every case; at most so many workers."""
     all_of_them = (OURS, *PEERS)
     two = min(2, workers)
-    found: list[TaskCase] = []
+    result: list[TaskCase] = []
 
     def add(
         name: str,
@@ -73,7 +73,7 @@ def task_cases(is_smoke: bool, rounds: int, workers: int) -> list[TaskCase]:
         for team in sorted(set(teams)):
             size = sizes[is_smoke]
             often = 1 if is_smoke else repeats
-            found.append(
+            result.append(
                 TaskCase(name, title, figure, unit, team, size, often, systems, min(rounds, most_rounds))
             )
 
@@ -107,4 +107,4 @@ def task_cases(is_smoke: bool, rounds: int, workers: int) -> list[TaskCase]:
         add("reduce", "sum of 10 M", "ns", "ns", teams, (10_000_000, 10_000), 9, systems)
         add("scan", "inclusive scan of 10 M", "ns", "ns", teams, (10_000_000, 10_000), 9, systems)
         add("sort", "sort of 2 M random numbers", "ns", "ns", teams, (2_000_000, 10_000), 5, systems)
-    return found
+    return result

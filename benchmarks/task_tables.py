@@ -27,15 +27,15 @@ class Target:
 
 
 def _case(results: Results, name: str, workers: int) -> dict[str, Any] | None:
-    found = (each for each in results["cases"] if (each["name"], each["workers"]) == (name, workers))
-    return next(found, None)
+    result = (case for case in results["cases"] if (case["name"], case["workers"]) == (name, workers))
+    return next(result, None)
 
 
 def figures_of(case: dict[str, Any], system: str) -> list[float] | None:
     """What is compared, one a round; None where the system is not available."""
-    found = case["systems"].get(system)
+    result = case["systems"].get(system)
     scale = _SCALE.get(case["unit"], 1.0)
-    return [each * scale for each in found[case["figure"]]] if found else None
+    return [entry * scale for entry in result[case["figure"]]] if result else None
 
 
 def _ours(name: str, workers: int, system: str = OURS) -> Callable[[Results], Sequence[float] | None]:
@@ -48,18 +48,22 @@ def _ours(name: str, workers: int, system: str = OURS) -> Callable[[Results], Se
 
 def speed_up(results: Results, system: str = OURS) -> Sequence[float] | None:
     """Of fork-join, with the second worker."""
-    one, two = (_case(results, "fork_join", workers) for workers in (1, 2))
-    if one is None or two is None:
+    first, two = (_case(results, "fork_join", workers) for workers in (1, 2))
+    if first is None or two is None:
         return None
-    before, after = figures_of(one, system), figures_of(two, system)
+    before, after = figures_of(first, system), figures_of(two, system)
     return ratios(before, after) if before and after else None
 
 
 def _recording(results: Results) -> Sequence[float] | None:
     """What recording at profile level adds, of the same round."""
     case = _case(results, "fork_join", 1)
-    before, after = (figures_of(case, each) if case else None for each in (OURS, RECORDED))
-    return [more - bare for bare, more in zip(before, after, strict=True)] if before and after else None
+    before, after = (figures_of(case, entry) if case else None for entry in (OURS, RECORDED))
+    return (
+        [overrides - bare for bare, overrides in zip(before, after, strict=True)]
+        if before and after
+        else None
+    )
 
 
 def _beside_openmp(results: Results) -> Sequence[float] | None:
@@ -67,9 +71,13 @@ def _beside_openmp(results: Results) -> Sequence[float] | None:
     case = _case(results, "ring", 2)
     if case is None:
         return None
-    ours = figures_of(case, OURS)
-    loops = [found for each in ("libgomp", "libomp") if (found := figures_of(case, each))]
-    return ratios(ours, [min(each) for each in zip(*loops, strict=True)]) if ours and loops else None
+    own_figures = figures_of(case, OURS)
+    loops = [result for entry in ("libgomp", "libomp") if (result := figures_of(case, entry))]
+    return (
+        ratios(own_figures, [min(entry) for entry in zip(*loops, strict=True)])
+        if own_figures and loops
+        else None
+    )
 
 
 TARGETS = (
@@ -91,13 +99,13 @@ TARGETS = (
 )
 
 
-def verdict(found: Spread, target: Target) -> str:
+def verdict(result: Spread, target: Target) -> str:
     """Against the bar; and whether the aim is reached, too."""
     if target.least:
-        found = Spread(found.count, -found.median, 0.0, 0.0, -found.high, -found.low)
+        result = Spread(result.count, -result.median, 0.0, 0.0, -result.high, -result.low)
     sign = -1 if target.least else 1
-    about_bar = judge(found, sign * target.bar)
-    return "met, and the aim" if judge(found, sign * target.aim) == "met" else about_bar
+    about_bar = judge(result, sign * target.bar)
+    return "met, and the aim" if judge(result, sign * target.aim) == "met" else about_bar
 
 
 def task_targets(results: Results) -> str:
@@ -111,12 +119,12 @@ def task_targets(results: Results) -> str:
         if values is None:
             rows.append([*row, "not available", ""])
             continue
-        found = spread(values)
+        result = spread(values)
         rows.append(
             [
                 *row,
-                f"{short(found.median)}{unit} ({short(found.low)} to {short(found.high)})",
-                verdict(found, target),
+                f"{short(result.median)}{unit} ({short(result.low)} to {short(result.high)})",
+                verdict(result, target),
             ]
         )
     return markdown(["what", "bar", "aim", "found (95 % interval)", "verdict"], rows)
@@ -126,19 +134,19 @@ def task_peers(results: Results) -> str:
     """Every case, every system."""
     rows = []
     for case in results["cases"]:
-        ours = figures_of(case, OURS)
+        own_figures = figures_of(case, OURS)
         for system in [*case["systems"], *case["not_available"]]:
             values = figures_of(case, system)
             head = [case["title"], str(case["workers"]), NAMES[system]]
             if values is None:
                 rows.append([*head, "not available", "", ""])
                 continue
-            found = spread(values)
-            row = [*head, f"{short(found.median)} ± {short(found.iqr / 2)} {case['unit']}"]
-            if system == OURS or ours is None:
+            result = spread(values)
+            row = [*head, f"{short(result.median)} ± {short(result.iqr / 2)} {case['unit']}"]
+            if system == OURS or own_figures is None:
                 rows.append([*row, "", ""])
                 continue
-            ratio = spread(ratios(values, ours))
+            ratio = spread(ratios(values, own_figures))
             word = "slower" if ratio.low > 1 else "quicker" if ratio.high < 1 else "open"
             if case["unit"] == "MB":
                 word = {"slower": "more", "quicker": "less"}.get(word, word)
@@ -149,12 +157,12 @@ def task_peers(results: Results) -> str:
 def task_stencil(results: Results) -> str:
     """How much of the peak is reached with tasks of a length; and what the shortest cost."""
     case = _case(results, "stencil", 2) or next(
-        each for each in results["cases"] if each["name"] == "stencil"
+        one_case for one_case in results["cases"] if one_case["name"] == "stencil"
     )
     rows = []
-    for system, found in case["systems"].items():
-        shortest = spread(found["task_us"])
-        length = spread(found["metg"])
+    for system, result in case["systems"].items():
+        shortest = spread(result["task_us"])
+        length = spread(result["metg"])
         rows.append([NAMES[system], f"{short(length.median)} us", f"{short(shortest.median)} us"])
     return markdown(["stencil", "METG(50 %)", "tasks that compute nearly nothing"], rows)
 

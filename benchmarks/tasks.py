@@ -24,10 +24,15 @@ _STEPS = 1000  # of the stencil in peers/bench.hpp
 
 
 def run_tasks(
-    root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
+    root: Path,
+    programs: Path,
+    is_smoke: bool,
+    rounds: int,
+    minutes: float,
+    report_progress: Callable[[str], None],
 ) -> dict[str, Any]:
     """All cases' results."""
-    available = _build(root, programs, tell)
+    available = _build(root, programs, report_progress)
     workers = len(os.sched_getaffinity(0))
     return measure_all(
         task_cases(is_smoke, rounds, workers),
@@ -35,15 +40,15 @@ def run_tasks(
         lambda case, patience, seed: _measure(case, programs, available, patience, seed),
         is_smoke=is_smoke,
         minutes=minutes,
-        tell=tell,
+        report_progress=report_progress,
     )
 
 
-def _build(root: Path, programs: Path, tell: Callable[[str], None]) -> set[str]:
+def _build(root: Path, programs: Path, report_progress: Callable[[str], None]) -> set[str]:
     """Programs of the systems that are there."""
     available = {name for name in NAMES if missing(name) is None}
-    for each in sorted(set(NAMES) - available):
-        tell(f"{NAMES[each]} is not available: install {missing(each)}")
+    for name in sorted(set(NAMES) - available):
+        report_progress(f"{NAMES[name]} is not available: install {missing(name)}")
     native = cmake_dir().parent
     folder = str(root / "benchmarks" / "peers")
     systems = " ".join(sorted(available - {RECORDED}))
@@ -60,22 +65,22 @@ def _measure(
     patience.next_case()
     systems = [system for system in case.systems if system in available]
     figures: dict[str, list[dict[str, float]]] = {system: [] for system in systems}
-    again = 0
+    repeated = 0
     disturbed: list[float] = []
     while len(disturbed) < case.rounds:
         order.shuffle(systems)
         watch.again()
         began = time.monotonic()
-        found = {system: _run(case, programs, system) for system in systems}
+        result = {system: _run(case, programs, system) for system in systems}
         others = watch.others()
         if patience.bears(others, time.monotonic() - began):
-            again += 1
+            repeated += 1
             continue
         disturbed.append(others or 0.0)
         if case.name == "stencil":
-            add_metg(found, case.workers)
+            add_metg(result, case.workers)
         for system in systems:
-            figures[system].append(found[system])
+            figures[system].append(result[system])
     return {
         "name": case.name,
         "title": case.title,
@@ -84,11 +89,11 @@ def _measure(
         "workers": case.workers,
         "size": case.size,
         "rounds": case.rounds,
-        "run_again": again,
+        "run_again": repeated,
         "not_available": [system for system in case.systems if system not in available],
-        "others_share": [round(each, 4) for each in disturbed],
+        "others_share": [round(entry, 4) for entry in disturbed],
         "systems": {
-            system: {name: [one[name] for one in figures[system]] for name in figures[system][0]}
+            system: {name: [figure[name] for figure in figures[system]] for name in figures[system][0]}
             for system in case.systems
             if system in available
         },
@@ -114,20 +119,20 @@ def _figures(case: TaskCase, program: list[str]) -> dict[str, float]:
     return {name: float(value) for name, _, value in pairs}
 
 
-def add_metg(found: Mapping[str, dict[str, float]], workers: int) -> None:
+def add_metg(result: Mapping[str, dict[str, float]], workers: int) -> None:
     """METG(50 %) of each system in us, from its times for each size of kernel: of one round, with one peak for all."""
     times = {
         system: sorted(
-            (int(name.removeprefix("stencil_")), s) for name, s in each.items() if "stencil_" in name
+            (int(name.removeprefix("stencil_")), s) for name, s in entry.items() if "stencil_" in name
         )
-        for system, each in found.items()
+        for system, entry in result.items()
     }
-    peak = max(kernel / s for each in times.values() for kernel, s in each)
-    for system, each in times.items():
+    peak = max(kernel / s for one_time in times.values() for kernel, s in one_time)
+    for system, one_time in times.items():
         # The mean length of a task with all that comes with it, and how much of the peak is reached.
-        points = [(s * 1e6 / _STEPS, kernel / s / peak) for kernel, s in each]
-        found[system]["metg"] = metg(points)
-        found[system]["task_us"] = points[0][0]
+        points = [(s * 1e6 / _STEPS, kernel / s / peak) for kernel, s in one_time]
+        result[system]["metg"] = metg(points)
+        result[system]["task_us"] = points[0][0]
 
 
 def metg(points: list[tuple[float, float]]) -> float:

@@ -41,9 +41,9 @@ class TurnsCase:
 
 
 CASES = tuple(
-    TurnsCase(name, compiler, steps, regions, turns, most)
+    TurnsCase(name, compiler, steps, regions, turns, limit)
     for compiler in ("gcc", "clang")
-    for name, steps, regions, turns, most in (
+    for name, steps, regions, turns, limit in (
         ("copy", 10, 1, 150, 1.01),
         ("even", 100, 1, 60, 1.01),
         ("levels", 20, 30, 150, 1.03),
@@ -56,10 +56,10 @@ CASES = tuple(
 
 
 def run_turns(
-    programs: Path, is_smoke: bool, rounds: int, tell: Callable[[str], None]
+    programs: Path, is_smoke: bool, rounds: int, report_progress: Callable[[str], None]
 ) -> list[dict[str, Any]]:
     """Of each case and level: each process's median ratio, and the medians of what a region takes, ns."""
-    found = []
+    result = []
     for case in CASES[:1] if is_smoke else CASES:
         turns = 4 if is_smoke else case.turns
         levels: dict[str, dict[str, list[float]]] = {
@@ -69,9 +69,9 @@ def run_turns(
             for level, options in _LEVELS.items():
                 for name, value in _run(case, programs, options, turns).items():
                     levels[level][name].append(value)
-        found.append({"title": case.title, "most": case.most, "levels": levels})
-        tell(f"turns: {case.title}")
-    return found
+        result.append({"title": case.title, "most": case.most, "levels": levels})
+        report_progress(f"turns: {case.title}")
+    return result
 
 
 def _run(case: TurnsCase, programs: Path, options: tuple[str, ...], turns: int) -> dict[str, float]:

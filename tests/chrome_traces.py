@@ -15,23 +15,23 @@ def chrome_events(path: Path) -> list[dict[str, Any]]:
     """
     parsed = json.loads(path.read_text(encoding="utf-8"))
     assert parsed["displayTimeUnit"] == "ns"
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     opened: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
     latest: dict[tuple[int, int], float] = {}
     for event in parsed["traceEvents"]:
         if event["ph"] not in "BE":
-            found.append(event)
+            result.append(event)
             continue
         track = event["pid"], event["tid"]
         assert event["ts"] >= latest.get(track, event["ts"])
         latest[track] = event["ts"]
         if event["ph"] == "B":
             event["ph"] = "X"
-            found.append(event)
+            result.append(event)
             opened[track].append(event)
         else:
             begin = opened[track].pop()
             assert begin["name"] == event["name"] and begin["cat"] == event["cat"]
             begin["dur"] = round(event["ts"] - begin["ts"], 3)
     assert not any(opened.values())
-    return found
+    return result

@@ -21,21 +21,21 @@ same. The guides say how to use the commands: [documentation](../README.md). Exi
 def page() -> str:
     """The whole page; the same commands give the same bytes."""
     commands = dict(_commands(main, "trimtab"))
-    rows = [(f"[`{name}`](#{_anchor(name)})", _first_line(each)) for name, each in commands.items()]
+    rows = [(f"[`{name}`](#{_anchor(name)})", _first_line(command)) for name, command in commands.items()]
     parts = [_HEAD, _table(("command", "what it does"), rows)]
-    parts += [_section(name, each) for name, each in commands.items()]
+    parts += [_section(name, command) for name, command in commands.items()]
     return "\n".join(parts)
 
 
 def _commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
     context = click.Context(group)
     for word in group.list_commands(context):
-        each = group.get_command(context, word)
-        assert each is not None
-        if isinstance(each, click.Group):
-            yield from _commands(each, f"{name} {word}")
+        command = group.get_command(context, word)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from _commands(command, f"{name} {word}")
         else:
-            yield f"{name} {word}", each
+            yield f"{name} {word}", command
 
 
 def _section(name: str, command: click.Command) -> str:
@@ -57,19 +57,19 @@ def _first_line(command: click.Command) -> str:
     return _help_of(command).split("\n\n")[0].replace("\n", " ")
 
 
-def _argument(one: click.Argument) -> str:
-    name = one.metavar or (one.name or "").upper()
-    return name if one.required or one.metavar else f"[{name}]"
+def _argument(first: click.Argument) -> str:
+    name = first.metavar or (first.name or "").upper()
+    return name if first.required or first.metavar else f"[{name}]"
 
 
-def _option(one: click.Option) -> str:
+def _option(first: click.Option) -> str:
     """As it is written: names, and what its value may be."""
-    names = ", ".join([*one.opts, *one.secondary_opts])
-    if one.is_flag or one.count:
+    names = ", ".join([*first.opts, *first.secondary_opts])
+    if first.is_flag or first.count:
         return names
-    value = one.metavar or _value_of(one.type)
+    value = first.metavar or _value_of(first.type)
     # A value of such an option may be left out, so that it must stand behind an equals sign.
-    return f"{names}[={value}]" if getattr(one, "_flag_needs_value", False) else f"{names} {value}"
+    return f"{names}[={value}]" if getattr(first, "_flag_needs_value", False) else f"{names} {value}"
 
 
 def _value_of(kind: click.ParamType[object]) -> str:

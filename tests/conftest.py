@@ -36,16 +36,16 @@ WORKLOADS = Path(os.environ.get("TRIMTAB_WORKLOADS", Path(__file__).parent.paren
 
 @pytest.fixture(scope="session")
 def trimtab() -> str:
-    found = os.environ.get("TRIMTAB") or shutil.which("trimtab")
-    assert found, "the command trimtab is not on PATH: ./x test sets it up"
-    return found
+    result = os.environ.get("TRIMTAB") or shutil.which("trimtab")
+    assert result, "the command trimtab is not on PATH: ./x test sets it up"
+    return result
 
 
 class Watched:
     """One run under trimtab: the finished process and its report."""
 
-    def __init__(self, command: str, done: subprocess.CompletedProcess[str], directory: Path) -> None:
-        self.command, self.done, self.directory = command, done, directory
+    def __init__(self, command: str, completed: subprocess.CompletedProcess[str], directory: Path) -> None:
+        self.command, self.done, self.directory = command, completed, directory
 
     def report(self) -> dict[str, Any]:
         out = subprocess.run(
@@ -66,13 +66,13 @@ Run = Callable[..., Watched]
 
 
 def finished(
-    command: list[str], timeout: float = 300, input: str | None = None, **more: Any
+    command: list[str], timeout: float = 300, input: str | None = None, **overrides: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run to the end; what takes too long is killed with all that it started, so that it disturbs no other test."""
     if input is not None:
-        more["stdin"] = subprocess.PIPE
-    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **more}
-    with subprocess.Popen(command, start_new_session=True, **more) as process:
+        overrides["stdin"] = subprocess.PIPE
+    overrides = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **overrides}
+    with subprocess.Popen(command, start_new_session=True, **overrides) as process:
         try:
             out, err = process.communicate(input, timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -86,23 +86,23 @@ def run(trimtab: str, tmp_path: Path) -> Run:
     """run(PROGRAM, ARGS..., options=[...]): under trimtab, in a fresh run directory."""
     count = 0
 
-    def go(*program: str | Path, options: tuple[str, ...] = (), **more: Any) -> Watched:
+    def go(*program: str | Path, options: tuple[str, ...] = (), **overrides: Any) -> Watched:
         nonlocal count
         count += 1
         directory = tmp_path / f"run-{count}"
         command = [trimtab, "run", "-o", str(directory), *options, "--", *map(str, program)]
-        return Watched(trimtab, finished(command, **more), directory)
+        return Watched(trimtab, finished(command, **overrides), directory)
 
     return go
 
 
-def long_enough(first: float, go: Callable[[str], Any], is_enough: Callable[[Any], bool]) -> Any:
+def long_enough(first: float, proceed: Callable[[str], Any], is_enough: Callable[[Any], bool]) -> Any:
     """What go(SECONDS), or go(ROUNDS), gives; of more of them where the machine let the program do too little to tell."""
-    for more in (1, 4, 16):
-        found = go(f"{first * more:g}")
-        if is_enough(found):
+    for overrides in (1, 4, 16):
+        result = proceed(f"{first * overrides:g}")
+        if is_enough(result):
             break
-    return found
+    return result
 
 
 @pytest.fixture(scope="session", autouse=True)

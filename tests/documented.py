@@ -43,23 +43,23 @@ def sections_of(name: str) -> list[tuple[str, str]]:
 
 def steps_of(text: str) -> list[Step | Source]:
     """The commands, and sources, in order."""
-    found: list[Step | Source] = []
+    result: list[Step | Source] = []
     for kind, name, body in _BLOCK.findall(text):
         assert kind in ("console", "c", "c++", "toml"), f"a block of kind {kind!r} is not checked"
         if kind != "console":
-            found.append(Source("own.cpp" if kind == "c++" else name or None, body))
+            result.append(Source("own.cpp" if kind == "c++" else name or None, body))
             continue
         for line in body.splitlines():
             if line.startswith("$ "):
-                found.append(Step(line[2:]))
+                result.append(Step(line[2:]))
                 continue
-            step = found[-1]
+            step = result[-1]
             assert isinstance(step, Step), "output before the first command"
             if match := re.fullmatch(r"\[exit (\d+)\]", line):
                 step.code = int(match[1])
             else:
                 step.shows.append(line)
-    return found
+    return result
 
 
 def check(step: Step, output: str, code: int) -> None:
@@ -104,7 +104,7 @@ class Reader:
             if step.name is not None:
                 (self.folder / step.name).write_text(step.text, encoding="utf-8")
             return
-        done = subprocess.run(
+        completed = subprocess.run(
             ["bash", "-c", "\n".join([*self._exported, step.command])],
             cwd=self.folder,
             env=self._environment,
@@ -114,6 +114,6 @@ class Reader:
             check=False,
             timeout=600,
         )
-        check(step, done.stdout, done.returncode)
+        check(step, completed.stdout, completed.returncode)
         if step.command.startswith("export "):
             self._exported.append(step.command)

@@ -42,7 +42,7 @@ overhead = "idle_rate * time"
 """
 
 
-def write(folder: Path, more: str = "", **replaced: str) -> Path:
+def write(folder: Path, overrides: str = "", **replaced: str) -> Path:
     """A subject and an experiment file in `folder`; `replaced` exchanges the lines of top-level keys."""
     (folder / "subject.py").write_text(SUBJECT)
     lines = FILE.format(python=f'"{sys.executable}"').splitlines()
@@ -52,7 +52,7 @@ def write(folder: Path, more: str = "", **replaced: str) -> Path:
         else:
             lines.insert(1, f"{key} = {text}")
     path = folder / "tiny.toml"
-    path.write_text("\n".join([*lines, more]) + "\n")
+    path.write_text("\n".join([*lines, overrides]) + "\n")
     return path
 
 

@@ -75,18 +75,18 @@ class Recorded:
         for lane in self.process.lanes:
             for row in lane.rows[lane.rows["what"] == METRICS[metric]]:
                 groups.setdefault((int(row["subject"]), int(row["flags"])), []).append(row)
-        found = []
+        result = []
         for (subject, flags), members in sorted(groups.items()):
             name = self.process.subjects[subject].kind
             if kind is None or kind == name:
-                found.append(Row(name, *_sums(members), flags, len(members)))
-        return found
+                result.append(Row(name, *_sums(members), flags, len(members)))
+        return result
 
     def only(self, metric: str, kind: str | None = None) -> Row:
         """The one row of that metric."""
-        found = self.rows(metric, kind)
-        assert len(found) == 1, f"expected one {metric} row, found {found}"
-        return found[0]
+        result = self.rows(metric, kind)
+        assert len(result) == 1, f"expected one {metric} row, found {result}"
+        return result[0]
 
 
 # The fields of each metric's rows, and those that are not sums over its lanes.
@@ -104,10 +104,10 @@ SAME_ON_EVERY_LANE = (LoopFields.CHUNK_SIZE, LoopFields.TRIP_COUNT)
 
 def _sums(members: list[Any]) -> tuple[int, int, dict[str, int]]:
     fields = FIELDS.get(int(members[0]["what"]), ())
-    found = {
+    result = {
         field.name.lower(): _together(field, [int(row["x"][field]) for row in members]) for field in fields
     }
-    return sum(int(row["count"]) for row in members), sum(int(row["sum"]) for row in members), found
+    return sum(int(row["count"]) for row in members), sum(int(row["sum"]) for row in members), result
 
 
 def _together(field: IntEnum, values: list[int]) -> int:
@@ -151,11 +151,11 @@ def record(
     (run / "run.json").write_text(json.dumps({"format": 1}))
     preload = ":".join([str(preload_library()), *filter(None, [environment.get("LD_PRELOAD")])])
     watched = {**base, "LD_PRELOAD": preload, "TRIMTAB_RUN": str(run), "TRIMTAB_LEVEL": level}
-    seen = subprocess.run([str(program)], env=watched, capture_output=True, text=True, timeout=120)
-    assert seen.returncode == alone.returncode, seen.stderr
-    assert seen.stdout == alone.stdout
+    seen_values = subprocess.run([str(program)], env=watched, capture_output=True, text=True, timeout=120)
+    assert seen_values.returncode == alone.returncode, seen_values.stderr
+    assert seen_values.stdout == alone.stdout
     (process,) = open_run(run).processes
-    return Recorded(process, seen.stdout)
+    return Recorded(process, seen_values.stdout)
 
 
 _TEAMS = """#include <omp.h>
@@ -192,12 +192,12 @@ int main() {
 
 def check_teams(folder: Path, compiler: str, *flags: str) -> None:
     """Runs a program with teams of many kinds, and checks that all of them were seen."""
-    seen = record(folder, compiler, _TEAMS, ("-O2", "-fopenmp", "-pthread", *flags), suffix=".cpp")
+    seen_values = record(folder, compiler, _TEAMS, ("-O2", "-fopenmp", "-pthread", *flags), suffix=".cpp")
     # Subjects are numbered by first sight: outer, inner, changing, hosts, many, serialized.
     expected = [(1, 2, 2), (2, 6, 3), (6, 21, 6), (15, 30, 2), (1, 64, 64), (3, 3, 1)]
-    regions = [(row.count, row.threads, row.most_threads) for row in seen.rows("region")]
+    regions = [(row.count, row.threads, row.most_threads) for row in seen_values.rows("region")]
     assert regions == expected, regions
-    members = [row.count for row in seen.rows("team")]
+    members = [row.count for row in seen_values.rows("team")]
     assert members == [threads for _, threads, _ in expected], members
 
 

@@ -35,11 +35,13 @@ ADVICE = {
 def test_advice_fits_the_construct(compiler: str, construct: str, tmp_path: Path) -> None:
     flags = ("-O1", "-g", "-fopenmp", f'-DCONSTRUCT="{construct}"')
     record(tmp_path, compiler, SOURCE, flags, threads=2)
-    (region,) = [each for each in build(open_run(tmp_path / "run"))["regions"] if not each["nested"]]
+    (region,) = [
+        one_region for one_region in build(open_run(tmp_path / "run"))["regions"] if not one_region["nested"]
+    ]
     wanted, unwanted = ADVICE[construct]
     advice = balance_advice(part(Region, region))
     assert wanted in advice, region
-    assert not [each for each in unwanted if each in advice], advice
+    assert not [entry for entry in unwanted if entry in advice], advice
     if construct == "ordered":
-        (found,) = ordered_findings([part(Region, region)])
-        assert found.cause is Cause.ORDERED and "ordered" in found.evidence
+        (result,) = ordered_findings([part(Region, region)])
+        assert result.cause is Cause.ORDERED and "ordered" in result.evidence

@@ -103,14 +103,16 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
 @pytest.mark.parametrize("number", range(len(LOOPS)))
 def test_loop(program: Program, optimize: str, number: int) -> None:
     """Each loop in a region of its own; subjects are numbered by first sight, which is as written."""
-    seen = program(_c("\n".join(f"#pragma omp {loop.directive}\n{loop.head}" for loop in LOOPS)), optimize)
-    regions, loops = seen.rows("region"), seen.rows("loop")
+    seen_values = program(
+        _c("\n".join(f"#pragma omp {loop.directive}\n{loop.head}" for loop in LOOPS)), optimize
+    )
+    regions, loops = seen_values.rows("region"), seen_values.rows("loop")
     assert len(regions) == len(loops) == len(LOOPS)
     expected, region, row = LOOPS[number], regions[number], loops[number]
     threads = 1 if "num_threads(1)" in expected.directive else 4
     assert (region.count, region.threads, region.most_threads) == (1, threads, threads)
-    found = (row.schedule, row.count, row.iterations, row.chunk_size, row.trip_count)
-    assert found == (expected.schedule, threads, expected.trip, expected.chunk, expected.trip)
+    result = (row.schedule, row.count, row.iterations, row.chunk_size, row.trip_count)
+    assert result == (expected.schedule, threads, expected.trip, expected.chunk, expected.trip)
     if expected.chunks is not None:
         assert row.chunks == expected.chunks
     else:
@@ -121,9 +123,9 @@ def test_loop(program: Program, optimize: str, number: int) -> None:
 def test_static_chunks_add_up(tmp_path: Path, threads: int) -> None:
     """However the blocks fall to the threads, each is counted once; one thread has the loop as one block."""
     body = "\n".join(f"#pragma omp parallel for schedule(static, 7)\n{head}" for head in (UP, DOWN, ULL))
-    seen = record(tmp_path, COMPILER, _c(body), threads=threads)
+    seen_values = record(tmp_path, COMPILER, _c(body), threads=threads)
     expected = (1000, 1 if threads == 1 else 143, 7, 1000)
-    loops = seen.rows("loop")
+    loops = seen_values.rows("loop")
     assert [(row.iterations, row.chunks, row.chunk_size, row.trip_count) for row in loops] == [expected] * 3
 
 
@@ -143,9 +145,9 @@ b[i][j] = b[i - 1][j] + 1;
 #pragma omp ordered depend(source)
 }
 printf("%u\\n", b[19][19]);"""
-    seen = program(_c(body), optimize)
-    assert [row.count for row in seen.rows("wait", "ordered")] == [50, 19 * 19]
-    assert [row.iterations for row in seen.rows("loop")] == [50, 19]
+    seen_values = program(_c(body), optimize)
+    assert [row.count for row in seen_values.rows("wait", "ordered")] == [50, 19 * 19]
+    assert [row.iterations for row in seen_values.rows("loop")] == [50, 19]
 
 
 @pytest.mark.parametrize("optimize", LEVELS)
@@ -172,13 +174,13 @@ a[5]++;
 a[6]++;
 }
 printf("%d %d %d %d %d %d %d\\n", a[0], a[1], a[2], a[3], a[4], a[5], a[6]);"""
-    seen = program(_c(body), optimize)
-    assert seen.output == "4 4 4 1 28 1 4\n"
-    assert [row.count for row in seen.rows("lock", "critical")] == [4, 4]
-    assert [(row.count, row.executed) for row in seen.rows("single")] == [(4, 1), (4, 1)]
-    assert sum(row.count for row in seen.rows("wait", "barrier")) == 20
-    assert seen.only("wait", "single").count == 4
-    assert seen.only("wait", "lock").count == 4
+    seen_values = program(_c(body), optimize)
+    assert seen_values.output == "4 4 4 1 28 1 4\n"
+    assert [row.count for row in seen_values.rows("lock", "critical")] == [4, 4]
+    assert [(row.count, row.executed) for row in seen_values.rows("single")] == [(4, 1), (4, 1)]
+    assert sum(row.count for row in seen_values.rows("wait", "barrier")) == 20
+    assert seen_values.only("wait", "single").count == 4
+    assert seen_values.only("wait", "lock").count == 4
 
 
 @pytest.mark.parametrize("optimize", LEVELS)
@@ -195,8 +197,8 @@ for (int i = 0; i < 1000; i++) t += i;
 #pragma omp parallel for reduction(+: u)
 for (int i = 0; i < 1000; i++) u[i % 5] += i;
 printf("%g %g %g\\n", s, t, u[0]);"""
-    seen = program(_c(body), optimize)
-    waits = seen.rows("wait", "barrier")
+    seen_values = program(_c(body), optimize)
+    waits = seen_values.rows("wait", "barrier")
     assert [row.count for row in waits if row.wait == "reduction"] == [4, 4, 4]
     assert len([row for row in waits if row.wait == "barrier"]) >= 1
 
@@ -215,11 +217,11 @@ a[i] = 1;
 #pragma omp barrier
 }"""
     source = _c(body)
-    seen = record(tmp_path, COMPILER, source, (optimize, "-fopenmp"), OMP_CANCELLATION="true")
-    loop = seen.only("loop")
+    seen_values = record(tmp_path, COMPILER, source, (optimize, "-fopenmp"), OMP_CANCELLATION="true")
+    loop = seen_values.only("loop")
     assert (loop.schedule, loop.count, loop.chunk_size, loop.trip_count) == ("dynamic", 4, 10, 1000)
-    assert {row.count for row in seen.rows("wait", "barrier")} == {4}
-    assert seen.only("region").threads == 4
+    assert {row.count for row in seen_values.rows("wait", "barrier")} == {4}
+    assert seen_values.only("region").threads == 4
 
 
 TASKS = """#pragma omp parallel
@@ -261,20 +263,20 @@ printf("%d %d %d %d\\n", a[0], a[15], a[20], a[21]);"""
 @pytest.mark.parametrize("optimize", LEVELS)
 def test_tasks(program: Program, optimize: str) -> None:
     """Created and executed tasks agree, also those that the program runs itself; untied ones count once."""
-    seen = program(_c(TASKS), optimize)
-    assert seen.output == "1 1 3 1\n"
-    tasks = seen.rows("task")
+    seen_values = program(_c(TASKS), optimize)
+    assert seen_values.output == "1 1 3 1\n"
+    tasks = seen_values.rows("task")
     assert sorted(row.count for row in tasks) == [1, 1, 1, 6, 8, 10, 20, 40]
     # The pieces of a taskloop are the runtime's, and who makes them is not known.
     assert sorted(row.created for row in tasks) == [0, 0, 1, 1, 1, 6, 8, 40]
-    first, region = seen.rows("team")[0], seen.rows("region")[0]
+    first, region = seen_values.rows("team")[0], seen_values.rows("region")[0]
     heavy = max(tasks, key=lambda row: row.ticks)
     assert first.ticks >= 0.9 * heavy.ticks
     assert first.ticks + first.join_wait + first.arrival + first.inner_wait == pytest.approx(
         4 * region.ticks, rel=0.05
     )
     # taskgroup, taskwait, the first taskloop.
-    assert sum(row.count for row in seen.rows("wait", "taskwait")) == 3
+    assert sum(row.count for row in seen_values.rows("wait", "taskwait")) == 3
 
 
 # The second thread is in the first task until all are created: none can be done before the others are known.
@@ -299,51 +301,53 @@ printf("%d\\n", a[1] + a[2] + a[3] + a[4]);"""
 CHAIN_EDGES = [(0, 1), (0, 2), (1, 3)]
 
 
-def _events(seen: Recorded, kind: str) -> list[tuple[int, int, int]]:
+def _events(seen_values: Recorded, kind: str) -> list[tuple[int, int, int]]:
     """(subject, a, b) of all events of that kind."""
     events = [
-        e for lane in seen.process.lanes for e in lane.events[lane.events["kind"] == EventKind[kind.upper()]]
+        e
+        for lane in seen_values.process.lanes
+        for e in lane.events[lane.events["kind"] == EventKind[kind.upper()]]
     ]
     return sorted((int(e["subject"]), int(e["a"]), int(e["b"])) for e in events)
 
 
-def _check_chain(seen: Recorded) -> None:
-    created = _events(seen, "task_created")
+def _check_chain(seen_values: Recorded) -> None:
+    created = _events(seen_values, "task_created")
     identities = [task for _, task, _ in created]
     assert len(set(identities)) == 5 and 0 not in identities
-    assert [(s, t) for s, t, _ in _events(seen, "task_begin")] == [(s, t) for s, t, _ in created]
-    assert [(s, t) for s, t, _ in _events(seen, "task_end")] == [(s, t) for s, t, _ in created]
+    assert [(s, t) for s, t, _ in _events(seen_values, "task_begin")] == [(s, t) for s, t, _ in created]
+    assert [(s, t) for s, t, _ in _events(seen_values, "task_end")] == [(s, t) for s, t, _ in created]
     # Subjects are numbered by first sight, which is as written.
-    edges = [(identities.index(a), identities.index(b)) for _, a, b in _events(seen, "edge")]
+    edges = [(identities.index(a), identities.index(b)) for _, a, b in _events(seen_values, "edge")]
     assert sorted(edges) == CHAIN_EDGES
-    assert [(row.count, row.created) for row in seen.rows("task")] == [(1, 1)] * 5
-    assert "task identities and dependences" not in {each.what for each in seen.process.unavailable}
+    assert [(row.count, row.created) for row in seen_values.rows("task")] == [(1, 1)] * 5
+    assert "task identities and dependences" not in {entry.what for entry in seen_values.process.unavailable}
 
 
 @pytest.mark.parametrize("optimize", LEVELS)
 def test_dependences_in_a_trace(tmp_path: Path, optimize: str) -> None:
     """OMPT tells each task's identity and what it had to wait for; nothing is counted twice."""
-    seen = record(tmp_path, COMPILER, _c(CHAIN), (optimize, "-fopenmp"), level="trace")
-    _check_chain(seen)
-    assert sum(row.count for row in seen.rows("wait", "taskwait")) == 2
+    seen_values = record(tmp_path, COMPILER, _c(CHAIN), (optimize, "-fopenmp"), level="trace")
+    _check_chain(seen_values)
+    assert sum(row.count for row in seen_values.rows("wait", "taskwait")) == 2
 
 
 @pytest.mark.parametrize("compiler", [COMPILER, "gcc"])
 def test_tasks_in_a_trace(tmp_path: Path, compiler: str) -> None:
     """Every execution has the identity that its creation had, and knows who created it; also under GCC's code."""
-    under: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if compiler == "gcc" else {}
-    seen = record(tmp_path, compiler, _c(TASKS), level="trace", **under)
-    created = {task: (subject, parent) for subject, task, parent in _events(seen, "task_created")}
-    begun = _events(seen, "task_begin")
+    below_limit: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if compiler == "gcc" else {}
+    seen_values = record(tmp_path, compiler, _c(TASKS), level="trace", **below_limit)
+    created = {task: (subject, parent) for subject, task, parent in _events(seen_values, "task_created")}
+    begun = _events(seen_values, "task_begin")
     assert len(created) == 40 + 8 + 6 + 1 + 10 + 20 + 2
     assert {(task, subject) for subject, task, _ in begun} == {(t, s) for t, (s, _) in created.items()}
-    assert begun == _events(seen, "task_end")
+    assert begun == _events(seen_values, "task_end")
     assert Counter(parent != 0 for _, parent in created.values()) == {False: 86, True: 1}
     parts = Counter(task for _, task, _ in begun)
     assert sorted(parts.values())[:-1] == [1] * 86
     # clang's untied tasks begin anew after each point at which they may give up their thread.
     assert max(parts.values()) >= 3 if compiler == COMPILER else max(parts.values()) == 1
-    assert sorted(row.count for row in seen.rows("task")) == [1, 1, 1, 6, 8, 10, 20, 40]
+    assert sorted(row.count for row in seen_values.rows("task")) == [1, 1, 1, 6, 8, 10, 20, 40]
 
 
 # The thread that gives the task back is held there until the creator has done the rest of it.
@@ -391,16 +395,16 @@ def _recorded_unless_stuck(folder: Path, tries: int = 3) -> Any:
 @pytest.mark.alone
 def test_after_an_untied_task_that_another_thread_ends(tmp_path: Path) -> None:
     """libomp does not tell that a thread has left such a task: what the thread makes next is not that task's."""
-    seen = _recorded_unless_stuck(tmp_path)
-    made = {task: subject for subject, task, _ in _events(seen, "task_created")}
-    begun = {task: subject for subject, task, _ in _events(seen, "task_begin")}
-    assert len(made) == 11 and made == begun
+    seen_values = _recorded_unless_stuck(tmp_path)
+    created = {task: subject for subject, task, _ in _events(seen_values, "task_created")}
+    begun = {task: subject for subject, task, _ in _events(seen_values, "task_begin")}
+    assert len(created) == 11 and created == begun
 
 
 @pytest.mark.parametrize("compiler", [COMPILER, "gcc"])
 def test_pieces_of_a_large_taskloop(tmp_path: Path, compiler: str) -> None:
     """libomp divides the making of many pieces between threads, by tasks of its own: all are known for what they are."""
-    under: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if compiler == "gcc" else {}
+    below_limit: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if compiler == "gcc" else {}
     body = """#pragma omp parallel
 #pragma omp single
 {
@@ -412,12 +416,12 @@ for (int i = 0; i < 2; i++) {
 for (int j = 0; j < 400; j++) a[400 * i + j]++;
 }
 }"""
-    seen = record(tmp_path, compiler, _c(body), level="trace", **under)
-    assert [row.count for row in seen.rows("task")] == [600, 2, 800]
-    made = {task: subject for subject, task, _ in _events(seen, "task_created")}
-    begun = [(subject, task) for subject, task, _ in _events(seen, "task_begin")]
+    seen_values = record(tmp_path, compiler, _c(body), level="trace", **below_limit)
+    assert [row.count for row in seen_values.rows("task")] == [600, 2, 800]
+    created = {task: subject for subject, task, _ in _events(seen_values, "task_created")}
+    begun = [(subject, task) for subject, task, _ in _events(seen_values, "task_begin")]
     assert len(begun) == len(set(begun)) == 1402
-    assert all(made[task] == subject for subject, task in begun)
+    assert all(created[task] == subject for subject, task in begun)
 
 
 TOOL = """#include <stdio.h>
@@ -438,13 +442,15 @@ def test_another_tool_comes_first(tmp_path: Path, way: str, level: str) -> None:
     before = TOOL if way == "in the program" else ""
     environment: dict[str, Any] = {} if before else {way: "disabled" if way == "OMP_TOOL" else str(tool)}
     flags = ("-O2", "-fopenmp", *(["-rdynamic"] if before else []))
-    seen = record(tmp_path, COMPILER, _c(ONE_TASK, before), flags, level=level, **environment)
-    assert seen.output == ("" if way == "OMP_TOOL" else "other tool\n")
+    seen_values = record(tmp_path, COMPILER, _c(ONE_TASK, before), flags, level=level, **environment)
+    assert seen_values.output == ("" if way == "OMP_TOOL" else "other tool\n")
     lacking = [
-        each.why for each in seen.process.unavailable if each.what == "task identities and dependences"
+        entry.why
+        for entry in seen_values.process.unavailable
+        if entry.what == "task identities and dependences"
     ]
     assert len(lacking) == (level == "trace")
-    assert (seen.only("task").count, seen.only("task").created) == (1, 1)
+    assert (seen_values.only("task").count, seen_values.only("task").created) == (1, 1)
 
 
 def test_runtime_that_starts_before_the_recording(tmp_path: Path) -> None:
@@ -460,16 +466,16 @@ int of_other(void) { return b[0]; }
     build(tmp_path / "libother.so", COMPILER, library, "-O2", "-fopenmp", "-shared", "-fPIC")
     flags = ("-O2", "-fopenmp", "-L", str(tmp_path), "-lother")
     source = _c(f'{ONE_TASK}\nprintf("%d\\n", of_other());', "int of_other(void);")
-    seen = record(tmp_path, COMPILER, source, flags, level="trace", LD_LIBRARY_PATH=str(tmp_path))
-    assert (seen.only("region").count, seen.only("task").count) == (1, 1)
-    (lacking,) = [each for each in seen.process.unavailable if "task identities" in each.what]
+    seen_values = record(tmp_path, COMPILER, source, flags, level="trace", LD_LIBRARY_PATH=str(tmp_path))
+    assert (seen_values.only("region").count, seen_values.only("task").count) == (1, 1)
+    (lacking,) = [entry for entry in seen_values.process.unavailable if "task identities" in entry.what]
     assert "constructor" in lacking.why
 
 
 def test_libgomp_has_no_identities(tmp_path: Path) -> None:
     """A trace of GCC's own runtime says that tasks cannot be told apart, and what to do."""
-    seen = record(tmp_path, "gcc", _c(ONE_TASK), level="trace")
-    (lacking,) = [each for each in seen.process.unavailable if "task identities" in each.what]
+    seen_values = record(tmp_path, "gcc", _c(ONE_TASK), level="trace")
+    (lacking,) = [entry for entry in seen_values.process.unavailable if "task identities" in entry.what]
     assert "libgomp" in lacking.why and "libomp" in lacking.remedy
 
 
@@ -487,17 +493,17 @@ for (int i = 0; i < 100; i++) a[i]++;
 printf("%d %d %d\\n", a[0], a[150], a[599]);"""
     flags = (optimize, "-fopenmp")
     # The runtime's own limit goes by the machine's CPUs.
-    seen = record(tmp_path, COMPILER, _c(body), flags, KMP_TEAMS_THREAD_LIMIT="16")
-    assert seen.output == "3 2 1\n"
+    seen_values = record(tmp_path, COMPILER, _c(body), flags, KMP_TEAMS_THREAD_LIMIT="16")
+    assert seen_values.output == "3 2 1\n"
     # Subjects are numbered by first sight: a league before the regions of its teams.
-    assert [(row.count, row.threads, row.most_threads) for row in seen.rows("region")] == [
+    assert [(row.count, row.threads, row.most_threads) for row in seen_values.rows("region")] == [
         (1, 2, 2),
         (2, 6, 3),
         (1, 2, 2),
         (4, 8, 2),
         (1, 3, 3),
     ]
-    loops = seen.rows("loop")
+    loops = seen_values.rows("loop")
     distributed = [
         (row.iterations, row.chunks, row.chunk_size) for row in loops if row.schedule == "distribute"
     ]
@@ -533,9 +539,9 @@ def test_captured_variables(tmp_path: Path, optimize: str, count: int) -> None:
 }}
 double s = 0; for (int i = 0; i < {count}; i++) s += w[i];
 printf("%g\\n", s);"""
-    seen = record(tmp_path, COMPILER, _c(body, "double w[256];"), (optimize, "-fopenmp"))
-    assert float(seen.output) == sum(range(count)) + count
-    assert seen.only("region").threads == 2
+    seen_values = record(tmp_path, COMPILER, _c(body, "double w[256];"), (optimize, "-fopenmp"))
+    assert float(seen_values.output) == sum(range(count)) + count
+    assert seen_values.only("region").threads == 2
 
 
 OLDER = [name for name in (f"clang-{version}" for version in range(14, 19)) if shutil.which(name)]
@@ -568,12 +574,14 @@ COUNTS: dict[str, tuple[str, ...]] = {
 BY_RUNTIME = ("chunks", "chunk_size", "trip_count")
 
 
-def _counts(seen: Recorded, metric: str, fields: tuple[str, ...]) -> list[tuple[str, int, int, list[int]]]:
+def _counts(
+    seen_values: Recorded, metric: str, fields: tuple[str, ...]
+) -> list[tuple[str, int, int, list[int]]]:
     """What of the rows is the same in every run, as far as the runtime does not decide."""
     by_runtime = {"guided", "runtime", "auto"} if metric == "loop" else set()
     return [
         (row.kind, row.flags, row.count, [row.fields[name] for name in fields if name not in left_out])
-        for row in seen.rows(metric)
+        for row in seen_values.rows(metric)
         for left_out in [BY_RUNTIME if row.schedule in by_runtime else ()]
     ]
 
@@ -583,12 +591,12 @@ def test_orphaned_loop(program: Program) -> None:
     before = "__attribute__((noinline)) void work(void) {\n#pragma omp for schedule(dynamic, 5)\n"
     before += "for (int i = 0; i < 50; i++) a[i]++;\n}"
     body = "#pragma omp parallel\nwork();\n#pragma omp parallel num_threads(2)\nwork();"
-    seen = program(_c(body, before), "-O2")
-    assert (seen.only("loop").iterations, seen.only("loop").chunks) == (100, 20)
-    assert [row.threads for row in seen.rows("region")] == [4, 2]
+    seen_values = program(_c(body, before), "-O2")
+    assert (seen_values.only("loop").iterations, seen_values.only("loop").chunks) == (100, 20)
+    assert [row.threads for row in seen_values.rows("region")] == [4, 2]
     regions = {
         int(r["in_region"])
-        for lane in seen.process.lanes
+        for lane in seen_values.process.lanes
         for r in lane.rows[lane.rows["what"] == Metric.LOOP]
     }
     assert len(regions) == 2
@@ -597,11 +605,13 @@ def test_orphaned_loop(program: Program) -> None:
 def test_places_that_the_compiler_tells(program: Program) -> None:
     """With -g every construct comes with its file, function and line."""
     body = f"#pragma omp parallel for schedule(dynamic)\n{UP}\n#pragma omp task\na[0]++;"
-    seen = program(_c(body), "-O2 -g")
-    told = {
-        (s.kind, s.function, s.line) for s in seen.process.subjects.values() if s.file.endswith("program.c")
+    seen_values = program(_c(body), "-O2 -g")
+    reported = {
+        (s.kind, s.function, s.line)
+        for s in seen_values.process.subjects.values()
+        if s.file.endswith("program.c")
     }
-    assert {("region", "main", 7), ("loop", "main", 7)} <= told
+    assert {("region", "main", 7), ("loop", "main", 7)} <= reported
 
 
 GCC_PROGRAM = """#pragma omp parallel for schedule(dynamic, 7)
@@ -622,17 +632,19 @@ a[1]++;
 @pytest.mark.parametrize("level", ["profile", "trace"])
 def test_gcc_program_on_llvm_runtime(tmp_path: Path, level: str) -> None:
     """LLVM's runtime has GCC's entry points: nothing is lost or counted twice, and a trace has identities."""
-    seen = record(tmp_path, "gcc", _c(GCC_PROGRAM + CHAIN), level=level, LD_PRELOAD=str(LIBOMP))
-    assert [name for name, _ in seen.process.runtimes.values()] == ["libomp"]
-    regions = [(row.count, row.threads) for row in seen.rows("region")]
+    seen_values = record(tmp_path, "gcc", _c(GCC_PROGRAM + CHAIN), level=level, LD_PRELOAD=str(LIBOMP))
+    assert [name for name, _ in seen_values.process.runtimes.values()] == ["libomp"]
+    regions = [(row.count, row.threads) for row in seen_values.rows("region")]
     assert regions == [(1, 4), (1, 4), (1, 4), (1, 2)]
-    loops = [(row.schedule, row.iterations, row.chunk_size, row.trip_count) for row in seen.rows("loop")]
+    loops = [
+        (row.schedule, row.iterations, row.chunk_size, row.trip_count) for row in seen_values.rows("loop")
+    ]
     assert loops == [("dynamic", 1000, 7, 1000), ("guided", 1000, 16, 1000)]
-    assert seen.only("lock", "critical").count == 4
-    assert [row.executed for row in seen.rows("single")] == [1, 1]
+    assert seen_values.only("lock", "critical").count == 4
+    assert [row.executed for row in seen_values.rows("single")] == [1, 1]
     if level == "trace":
-        _check_chain(seen)
-    assert [(row.count, row.created) for row in seen.rows("task")] == [(1, 1)] * 5
+        _check_chain(seen_values)
+    assert [(row.count, row.created) for row in seen_values.rows("task")] == [(1, 1)] * 5
 
 
 @pytest.fixture(scope="module")
@@ -650,14 +662,23 @@ def intel() -> Path:
 def test_intel_runtime(tmp_path: Path, intel: Path, level: str) -> None:
     """clang's programs run on Intel's runtime; it tells identities as LLVM's does."""
     flags = ("-O2", "-fopenmp=libiomp5", "-L", str(intel))
-    seen = record(tmp_path, COMPILER, _c(GCC_PROGRAM + CHAIN), flags, level=level, LD_LIBRARY_PATH=str(intel))
-    assert [name for name, _ in seen.process.runtimes.values()] == ["libiomp5"]
-    assert [(row.count, row.threads) for row in seen.rows("region")] == [(1, 4), (1, 4), (1, 4), (1, 2)]
-    loops = [(row.schedule, row.iterations, row.chunk_size, row.trip_count) for row in seen.rows("loop")]
+    seen_values = record(
+        tmp_path, COMPILER, _c(GCC_PROGRAM + CHAIN), flags, level=level, LD_LIBRARY_PATH=str(intel)
+    )
+    assert [name for name, _ in seen_values.process.runtimes.values()] == ["libiomp5"]
+    assert [(row.count, row.threads) for row in seen_values.rows("region")] == [
+        (1, 4),
+        (1, 4),
+        (1, 4),
+        (1, 2),
+    ]
+    loops = [
+        (row.schedule, row.iterations, row.chunk_size, row.trip_count) for row in seen_values.rows("loop")
+    ]
     assert loops == [("dynamic", 1000, 7, 1000), ("guided", 1000, 16, 1000)]
-    assert seen.only("lock", "critical").count == 4
+    assert seen_values.only("lock", "critical").count == 4
     if level == "trace":
-        _check_chain(seen)
+        _check_chain(seen_values)
 
 
 OTHER = """#include <omp.h>
@@ -677,9 +698,9 @@ BOUND = {
 }
 
 
-def _dynamic_loops(seen: Recorded) -> list[tuple[int, int]]:
+def _dynamic_loops(seen_values: Recorded) -> list[tuple[int, int]]:
     # To ask for the number of threads is, in GCC's code, what a static loop looks like.
-    return [(row.iterations, row.chunk_size) for row in seen.rows("loop") if row.schedule == "dynamic"]
+    return [(row.iterations, row.chunk_size) for row in seen_values.rows("loop") if row.schedule == "dynamic"]
 
 
 @pytest.mark.parametrize(("program", "library", "is_preloaded"), BOUND)
@@ -690,15 +711,20 @@ def test_runtimes_stay_as_they_are_bound(
     build(tmp_path / "libother.so", library, OTHER, "-O2", "-fopenmp", "-shared", "-fPIC")
     body = f'#pragma omp parallel for schedule(dynamic, 7)\n{UP}\nprintf("%d\\n", of_other());'
     flags = ("-O2", "-fopenmp", "-L", str(tmp_path), "-lother")
-    under: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if is_preloaded else {}
-    seen = record(
-        tmp_path, program, _c(body, "int of_other(void);"), flags, LD_LIBRARY_PATH=str(tmp_path), **under
+    below_limit: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if is_preloaded else {}
+    seen_values = record(
+        tmp_path,
+        program,
+        _c(body, "int of_other(void);"),
+        flags,
+        LD_LIBRARY_PATH=str(tmp_path),
+        **below_limit,
     )
-    assert seen.output == "304\n"
-    runtimes = sorted(name for name, _ in seen.process.runtimes.values())
+    assert seen_values.output == "304\n"
+    runtimes = sorted(name for name, _ in seen_values.process.runtimes.values())
     assert runtimes == BOUND[program, library, is_preloaded]
-    assert [(row.count, row.threads) for row in seen.rows("region")] == [(1, 4), (3, 12)]
-    assert _dynamic_loops(seen) == [(1000, 7), (300, 10)]
+    assert [(row.count, row.threads) for row in seen_values.rows("region")] == [(1, 4), (3, 12)]
+    assert _dynamic_loops(seen_values) == [(1000, 7), (300, 10)]
 
 
 def test_two_compilers_in_one_object(tmp_path: Path) -> None:
@@ -707,7 +733,7 @@ def test_two_compilers_in_one_object(tmp_path: Path) -> None:
     body = f'#pragma omp parallel for schedule(dynamic, 7)\n{UP}\nprintf("%d\\n", of_other());'
     # The first of the two libraries that has a function is asked for it, then and now.
     flags = ("-O2", "-fopenmp", str(tmp_path / "other.o"), "-lgomp", str(LIBOMP))
-    seen = record(tmp_path, "gcc", _c(body, "int of_other(void);"), flags)
-    assert sorted(name for name, _ in seen.process.runtimes.values()) == ["libgomp", "libomp"]
-    assert [(row.count, row.threads) for row in seen.rows("region")] == [(1, 4), (3, 12)]
-    assert _dynamic_loops(seen) == [(1000, 7), (300, 10)]
+    seen_values = record(tmp_path, "gcc", _c(body, "int of_other(void);"), flags)
+    assert sorted(name for name, _ in seen_values.process.runtimes.values()) == ["libgomp", "libomp"]
+    assert [(row.count, row.threads) for row in seen_values.rows("region")] == [(1, 4), (3, 12)]
+    assert _dynamic_loops(seen_values) == [(1000, 7), (300, 10)]

@@ -43,10 +43,10 @@ def test_loop(tmp_path: Path, optimize: str, clause: str, form: str) -> None:
         "unsigned": f"#pragma omp parallel for schedule({clause})\n"
         "for (unsigned long long i = 0; i < 1000; i++) a[i]++;",
     }[form]
-    seen = record(tmp_path, "gcc", _c(head), (optimize, "-fopenmp"))
-    region = seen.only("region")
+    seen_values = record(tmp_path, "gcc", _c(head), (optimize, "-fopenmp"))
+    region = seen_values.only("region")
     assert (region.count, region.threads, region.most_threads) == (1, 4, 4)
-    loop = seen.only("loop")
+    loop = seen_values.only("loop")
     assert (loop.schedule, loop.count, loop.iterations, loop.chunk_size, loop.trip_count) == (
         schedule,
         4,
@@ -65,11 +65,11 @@ def test_loop(tmp_path: Path, optimize: str, clause: str, form: str) -> None:
 def test_static_loop_is_inferred(tmp_path: Path, optimize: str, schedule: str) -> None:
     """GCC inlines static loops: that there was one is known, its iterations are not."""
     body = f"for (int r = 0; r < 3; r++)\n#pragma omp parallel for schedule({schedule})\n"
-    seen = record(
+    seen_values = record(
         tmp_path, "gcc", _c(body + "for (int i = 0; i < 1000; i++) a[i]++;"), (optimize, "-fopenmp")
     )
-    assert seen.only("region").count == 3
-    loop = seen.only("loop")
+    assert seen_values.only("region").count == 3
+    loop = seen_values.only("loop")
     assert (loop.schedule, loop.count, loop.trip_count) == ("static (inferred)", 12, UNKNOWN)
 
 
@@ -85,10 +85,10 @@ for ({number} i = 0; i < 100; i++) {{
 sum = sum * 3 + (int)i;
 }}
 printf("%d\\n", sum);"""
-    seen = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"), OMP_SCHEDULE="dynamic,3")
-    loop = seen.only("loop")
+    seen_values = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"), OMP_SCHEDULE="dynamic,3")
+    loop = seen_values.only("loop")
     assert (loop.schedule, loop.iterations, loop.trip_count) == (schedule.split(",")[0], 100, 100)
-    assert seen.only("wait", "ordered").count == 100
+    assert seen_values.only("wait", "ordered").count == 100
 
 
 @pytest.mark.parametrize("optimize", LEVELS)
@@ -104,10 +104,10 @@ b[i][j] = b[i - 1][j] + 1;
 #pragma omp ordered depend(source)
 }}
 printf("%u\\n", b[19][19]);"""
-    seen = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"))
-    loop = seen.only("loop")
+    seen_values = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"))
+    loop = seen_values.only("loop")
     assert (loop.schedule, loop.iterations, loop.trip_count) == (schedule, 19, 19)
-    assert seen.only("wait", "ordered").count == 18 * 19
+    assert seen_values.only("wait", "ordered").count == 18 * 19
 
 
 @pytest.mark.parametrize("optimize", LEVELS)
@@ -116,10 +116,10 @@ def test_sections(tmp_path: Path, optimize: str, combined: str) -> None:
     """Each section is an iteration."""
     sections = "".join(f"\n#pragma omp section\na[{i}]++;" for i in range(5))
     before = "" if combined.startswith("parallel") else "#pragma omp parallel\n"
-    seen = record(
+    seen_values = record(
         tmp_path, "gcc", _c(f"{before}#pragma omp {combined}\n{{{sections}\n}}"), (optimize, "-fopenmp")
     )
-    loop = seen.only("loop")
+    loop = seen_values.only("loop")
     assert (loop.schedule, loop.iterations, loop.chunks, loop.trip_count) == ("sections", 5, 5, 5)
 
 
@@ -144,11 +144,11 @@ omp_set_lock(&lock); a[4] += mine; omp_unset_lock(&lock);
 a[5 + omp_get_thread_num()]++;
 }
 printf("%d %d %d %d %d\\n", a[0], a[1], a[2], a[3], a[4]);"""
-    seen = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"))
-    assert [row.count for row in seen.rows("lock", "critical")] == [4, 4]
-    assert [(row.count, row.executed) for row in seen.rows("single")] == [(4, 1), (4, 1)]
-    assert 20 in [row.count for row in seen.rows("wait", "barrier")]
-    assert seen.only("wait", "lock").count == 4
+    seen_values = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"))
+    assert [row.count for row in seen_values.rows("lock", "critical")] == [4, 4]
+    assert [(row.count, row.executed) for row in seen_values.rows("single")] == [(4, 1), (4, 1)]
+    assert 20 in [row.count for row in seen_values.rows("wait", "barrier")]
+    assert seen_values.only("wait", "lock").count == 4
 
 
 @pytest.mark.parametrize("optimize", LEVELS)
@@ -173,14 +173,14 @@ for (int i = 0; i < 100; i++) a[i]++;
 a[999]++;
 #pragma omp taskwait
 }"""
-    seen = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"))
-    tasks = seen.rows("task")
+    seen_values = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"))
+    tasks = seen_values.rows("task")
     assert sorted(row.count for row in tasks) == [1, 8, 10, 40]
     assert all(row.created in (row.count, 0) for row in tasks)
-    first = seen.rows("team")[0]
+    first = seen_values.rows("team")[0]
     heavy = max(tasks, key=lambda row: row.ticks)
     assert first.ticks >= 0.9 * heavy.ticks
-    region = seen.rows("region")[0]
+    region = seen_values.rows("region")[0]
     assert first.ticks + first.join_wait + first.arrival + first.inner_wait == pytest.approx(
         4 * region.ticks, rel=0.05
     )
@@ -201,12 +201,14 @@ return x + y; }"""
 #pragma omp single nowait
 r = fib(27);
 printf("%ld\\n", r);"""
-    seen = record(tmp_path, "gcc", _c(body, before))
-    region, team = seen.only("region"), seen.only("team")
+    seen_values = record(tmp_path, "gcc", _c(body, before))
+    region, team = seen_values.only("region"), seen_values.only("team")
     assert team.ticks + team.join_wait + team.arrival + team.inner_wait == pytest.approx(
         4 * region.ticks, rel=0.02
     )
-    assert sum(row.count for row in seen.rows("task")) == sum(row.created for row in seen.rows("task"))
+    assert sum(row.count for row in seen_values.rows("task")) == sum(
+        row.created for row in seen_values.rows("task")
+    )
 
 
 def test_task_reductions(tmp_path: Path) -> None:
@@ -225,15 +227,15 @@ for (int i = 0; i < 100; i++) {
 other += i;
 }
 printf("%ld %ld\\n", sum, other);"""
-    seen = record(tmp_path, "gcc", _c(body))
-    assert seen.output == "4950 4950\n"
-    assert [row.threads for row in seen.rows("region")] == [4, 4]
+    seen_values = record(tmp_path, "gcc", _c(body))
+    assert seen_values.output == "4950 4950\n"
+    assert [row.threads for row in seen_values.rows("region")] == [4, 4]
     # Combining the threads' values asks for their number, too, which looks like an inlined loop.
-    (loop,) = [row for row in seen.rows("loop") if row.schedule != "static (inferred)"]
+    (loop,) = [row for row in seen_values.rows("loop") if row.schedule != "static (inferred)"]
     assert (loop.schedule, loop.iterations, loop.chunk_size, loop.trip_count) == ("dynamic", 100, 4, 100)
     # Of each kind some are timed and the rest is counted: rows of their own.
     counts: dict[int, int] = {}
-    for lane in seen.process.lanes:
+    for lane in seen_values.process.lanes:
         for row in lane.rows[lane.rows["what"] == Metric.TASK]:
             counts[int(row["subject"])] = counts.get(int(row["subject"]), 0) + int(row["count"])
     assert list(counts.values()) == [100, 100]
@@ -249,9 +251,9 @@ sum += i;
 prefix[i] = sum;
 }
 printf("%d\\n", prefix[999]);"""
-    seen = record(tmp_path, "gcc", _c(body))
-    assert seen.output == "499500\n"
-    assert seen.only("loop").schedule == "static (inferred)"
+    seen_values = record(tmp_path, "gcc", _c(body))
+    assert seen_values.output == "499500\n"
+    assert seen_values.only("loop").schedule == "static (inferred)"
 
 
 def test_orphaned_loop(tmp_path: Path) -> None:
@@ -259,12 +261,12 @@ def test_orphaned_loop(tmp_path: Path) -> None:
     before = "__attribute__((noinline)) void work(void) {\n#pragma omp for schedule(dynamic, 5)\n"
     before += "for (int i = 0; i < 50; i++) a[i]++;\n}"
     body = "#pragma omp parallel\nwork();\n#pragma omp parallel num_threads(2)\nwork();"
-    seen = record(tmp_path, "gcc", _c(body, before))
-    assert (seen.only("loop").iterations, seen.only("loop").chunks) == (100, 20)
-    assert [row.threads for row in seen.rows("region")] == [4, 2]
+    seen_values = record(tmp_path, "gcc", _c(body, before))
+    assert (seen_values.only("loop").iterations, seen_values.only("loop").chunks) == (100, 20)
+    assert [row.threads for row in seen_values.rows("region")] == [4, 2]
     regions = {
         int(r["in_region"])
-        for lane in seen.process.lanes
+        for lane in seen_values.process.lanes
         for r in lane.rows[lane.rows["what"] == Metric.LOOP]
     }
     assert len(regions) == 2
@@ -288,10 +290,10 @@ GOMP_loop_end_nowait(); }"""
 for (int r = 0; r < 3; r++) { GOMP_parallel_start(region, &n, 0); region(&n); GOMP_parallel_end(); }
 GOMP_parallel_loop_dynamic_start(loop, &m, 2, 0, 100, 1, 10); loop(&m); GOMP_parallel_end();
 printf("%d %d\\n", n, m);"""
-    seen = record(tmp_path, "gcc", _c(body, before))
-    assert seen.output == "12 100\n"
-    assert [(row.count, row.threads) for row in seen.rows("region")] == [(3, 12), (1, 2)]
-    row = seen.only("loop")
+    seen_values = record(tmp_path, "gcc", _c(body, before))
+    assert seen_values.output == "12 100\n"
+    assert [(row.count, row.threads) for row in seen_values.rows("region")] == [(3, 12), (1, 2)]
+    row = seen_values.only("loop")
     assert (row.schedule, row.iterations, row.chunks, row.chunk_size, row.trip_count) == (
         "dynamic",
         100,
@@ -311,10 +313,14 @@ printf("%d\\n", a[0]);"""
     before = """#include <sys/wait.h>
 #include <unistd.h>
 static void return_of_child(void) { _exit(3); }"""
-    seen = record(tmp_path, "gcc", _c(body, before))
-    assert seen.output == "3\n"
-    assert seen.only("region").threads == 4
-    work = [e for lane in seen.process.lanes for e in lane.events[lane.events["kind"] == EventKind.WORK_END]]
+    seen_values = record(tmp_path, "gcc", _c(body, before))
+    assert seen_values.output == "3\n"
+    assert seen_values.only("region").threads == 4
+    work = [
+        e
+        for lane in seen_values.process.lanes
+        for e in lane.events[lane.events["kind"] == EventKind.WORK_END]
+    ]
     assert len(work) == 4
 
 
@@ -337,9 +343,9 @@ s = s + 1
 print *, s
 end program
 """
-    seen = record(tmp_path, "gfortran", source, (optimize, "-fopenmp"), suffix=".f90")
-    assert [row.threads for row in seen.rows("region")] == [4, 4]
-    loop = seen.only("loop")
+    seen_values = record(tmp_path, "gfortran", source, (optimize, "-fopenmp"), suffix=".f90")
+    assert [row.threads for row in seen_values.rows("region")] == [4, 4]
+    loop = seen_values.only("loop")
     assert (loop.schedule, loop.iterations, loop.chunks, loop.chunk_size, loop.trip_count) == (
         "dynamic",
         100,
@@ -347,14 +353,16 @@ end program
         3,
         100,
     )
-    assert seen.only("lock", "critical").count == 4
+    assert seen_values.only("lock", "critical").count == 4
 
 
 def test_chunks_in_a_trace(tmp_path: Path) -> None:
     """A trace has every chunk with its first iteration, also those of negative numbers."""
     body = "#pragma omp parallel for schedule(dynamic, 10)\nfor (int i = -50; i < 50; i++) a[i + 50]++;"
-    seen = record(tmp_path, "gcc", _c(body), level="trace")
-    chunks = [e for lane in seen.process.lanes for e in lane.events[lane.events["kind"] == EventKind.CHUNK]]
+    seen_values = record(tmp_path, "gcc", _c(body), level="trace")
+    chunks = [
+        e for lane in seen_values.process.lanes for e in lane.events[lane.events["kind"] == EventKind.CHUNK]
+    ]
     firsts = sorted(int(e["b"].astype("int64")) for e in chunks)
     assert firsts == list(range(-50, 50, 10))
     assert all(int(e["a"]) == 10 for e in chunks)

@@ -21,11 +21,11 @@ def test_clang_takes_all_headers_in_any_order(tmp_path: Path, is_reversed: bool)
     source = tmp_path / "all.cpp"
     source.write_text("".join(f'#include "{header}"\n' for header in headers))
     warnings = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
-    done = subprocess.run(
+    completed = subprocess.run(
         ["clang++-19", "-fsyntax-only", "-std=c++20", *warnings, *INCLUDES, source],
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr

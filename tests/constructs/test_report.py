@@ -58,8 +58,8 @@ def test_regions_are_as_written(tmp_path: Path, compiler: str, optimize: str) ->
         assert (region["function"], region["calls"], region["threads"]) == ("main", 7, 4), directive
         schedule, chunk, iterations, executed, chunks = expected
         if compiler == "gcc" and schedule == "static":
-            found = (region["schedule"], region["chunk"], region["iterations"])
-            assert found == ("static (inferred)", None, None)
+            result = (region["schedule"], region["chunk"], region["iterations"])
+            assert result == ("static (inferred)", None, None)
             continue
         assert (region["schedule"], region["chunk"], region["iterations"]) == (schedule, chunk, iterations)
         if executed is not None:
@@ -114,8 +114,8 @@ print *, a(1) > 0
 end program
 """
     (region,) = _report(tmp_path, compiler, source, "-O2", suffix=".f90")["regions"]
-    found = (region["line"], region["schedule"], region["chunk"], region["iterations"])
-    assert found == (4, "dynamic", 10, 1000)
+    result = (region["line"], region["schedule"], region["chunk"], region["iterations"])
+    assert result == (4, "dynamic", 10, 1000)
     assert region["function"] == "main program"
 
 

@@ -93,13 +93,13 @@ def test_loops_that_cannot_be_shared_out_anew_are_left_to_the_sample(tmp_path: P
     assert _untimed(tmp_path) > 0
 
 
-def _locks(seen: Recorded) -> dict[int, int]:
+def _locks(seen_values: Recorded) -> dict[int, int]:
     """Entries of critical sections by the region that they are in."""
-    found: dict[int, int] = {}
-    for lane in seen.process.lanes:
+    result: dict[int, int] = {}
+    for lane in seen_values.process.lanes:
         for row in lane.rows[lane.rows["what"] == Metric.LOCK]:
-            found[int(row["in_region"])] = found.get(int(row["in_region"]), 0) + int(row["count"])
-    return found
+            result[int(row["in_region"])] = result.get(int(row["in_region"]), 0) + int(row["count"])
+    return result
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -118,9 +118,11 @@ def test_a_construct_that_comes_late_belongs_to_its_region(
     }}
 #pragma omp critical
     __asm__ volatile("");""")
-    seen = record(tmp_path, compiler, _main(body), threads=threads)
-    (region,) = {int(row["subject"]) for row in seen.process.lanes[0].rows if row["what"] == Metric.REGION}
-    assert _locks(seen) == {region: 2000 * threads, NO_SUBJECT: CALLS}
+    seen_values = record(tmp_path, compiler, _main(body), threads=threads)
+    (region,) = {
+        int(row["subject"]) for row in seen_values.process.lanes[0].rows if row["what"] == Metric.REGION
+    }
+    assert _locks(seen_values) == {region: 2000 * threads, NO_SUBJECT: CALLS}
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -145,10 +147,10 @@ def test_captured_variables_arrive(tmp_path: Path, count: int) -> None:
     names = [f"v{k}" for k in range(count)]
     variables = "".join(f"long {name} = 0;\n" for name in names)
     adds = "".join(f"{name} += {k + 1};\n" for k, name in enumerate(names)) or '__asm__ volatile("");\n'
-    told = "".join(f'printf("%ld\\n", {name});\n' for name in names)
-    body = variables + _loop(f"#pragma omp parallel\n{{\n{adds}}}") + told
-    seen = record(tmp_path, "clang-19", _main(body), ("-O0", "-fopenmp"), threads=1)
-    assert seen.output.split() == [str((k + 1) * CALLS) for k in range(count)]
+    reported = "".join(f'printf("%ld\\n", {name});\n' for name in names)
+    body = variables + _loop(f"#pragma omp parallel\n{{\n{adds}}}") + reported
+    seen_values = record(tmp_path, "clang-19", _main(body), ("-O0", "-fopenmp"), threads=1)
+    assert seen_values.output.split() == [str((k + 1) * CALLS) for k in range(count)]
     assert (_untimed(tmp_path) > 0) == (count <= 16)
 
 

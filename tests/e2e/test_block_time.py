@@ -40,9 +40,9 @@ int main(int argc, char** argv) {
 """
 
 
-def environment(**more: str) -> dict[str, str]:
+def environment(**overrides: str) -> dict[str, str]:
     waiting = ("KMP_BLOCKTIME", "KMP_LIBRARY", "OMP_WAIT_POLICY")
-    return {**{k: v for k, v in os.environ.items() if k not in waiting}, "OMP_NUM_THREADS": "2", **more}
+    return {**{k: v for k, v in os.environ.items() if k not in waiting}, "OMP_NUM_THREADS": "2", **overrides}
 
 
 @pytest.fixture
@@ -51,17 +51,17 @@ def program(compiled: Compiled) -> Path:
 
 
 def turned(watched: Any) -> set[str]:
-    changes = [one for decision in watched.report()["decisions"] for one in decision["changes"]]
-    return {one["to"] for one in changes if one["knob"] == "blocktime"}
+    changes = [change for decision in watched.report()["decisions"] for change in decision["changes"]]
+    return {change["to"] for change in changes if change["knob"] == "blocktime"}
 
 
 def test_it_takes_effect_with_the_next_fork(run: Run, program: Path, tmp_path: Path) -> None:
     history = ("--history", str(tmp_path / "history.sqlite"))
     watched = run(program, options=("--tune=shuffle", *history), env=environment())
     assert watched.done.returncode == 0, watched.done.stderr
-    seen = watched.done.stdout.split()
-    assert seen[0] == "200" and len(set(seen)) > 1, seen
-    assert set(seen[1:]) <= turned(watched) <= {"0", "1", "10", "200"}
+    seen_values = watched.done.stdout.split()
+    assert seen_values[0] == "200" and len(set(seen_values)) > 1, seen_values
+    assert set(seen_values[1:]) <= turned(watched) <= {"0", "1", "10", "200"}
 
 
 def test_what_the_user_sets_stands(run: Run, program: Path, tmp_path: Path) -> None:

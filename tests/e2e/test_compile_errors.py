@@ -40,8 +40,8 @@ def _compile(include: Path, source: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("case", _WRONG)
 def test_the_message_tells_the_remedy(trimtab: str, case: str) -> None:
-    asked = subprocess.run([trimtab, "--cmake-dir"], capture_output=True, text=True, check=True)
-    include = Path(asked.stdout.strip()).parent / "include"
+    requested = subprocess.run([trimtab, "--cmake-dir"], capture_output=True, text=True, check=True)
+    include = Path(requested.stdout.strip()).parent / "include"
     program, wrong, right, message = _WRONG[case]
     rejected = _compile(include, program.replace("{}", wrong))
     assert rejected.returncode != 0 and message in rejected.stderr, rejected.stderr[:3000]

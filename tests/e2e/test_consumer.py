@@ -14,9 +14,9 @@ SOURCE = Path(__file__).parent.parent / "consumer"
 
 
 def _checked(*command: str | Path) -> str:
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-    return done.stdout
+    completed = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, timeout=300)
+    assert completed.returncode == 0, f"{command}: {completed.stdout}{completed.stderr}"
+    return completed.stdout
 
 
 @pytest.fixture(scope="module")

@@ -99,9 +99,9 @@ def test_the_verdict_in_the_readme_is_one(shell_of: Callable[[str], Shell]) -> N
 
 
 def test_readme_names_commands_of_x_that_there_are() -> None:
-    told = subprocess.run([ROOT / "x", "--help"], capture_output=True, text=True, check=True).stdout
+    reported = subprocess.run([ROOT / "x", "--help"], capture_output=True, text=True, check=True).stdout
     for name in re.findall(r"^    \./x (\w+)", (ROOT / "README.md").read_text(), flags=re.M):
-        assert f"./x {name} " in told
+        assert f"./x {name} " in reported
 
 
 def test_readme_source_compiles(tmp_path: Path, trimtab: str) -> None:
@@ -129,14 +129,14 @@ def test_the_check_itself_fails_where_it_should() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    pages = [page for where in ("*.md", "docs/**/*.md", "rooms/*/README.md") for page in ROOT.glob(where)]
+    pages = [page for place in ("*.md", "docs/**/*.md", "rooms/*/README.md") for page in ROOT.glob(place)]
     assert len(pages) > 50
     for page in pages:
         prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
         for target, part in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)", prose):
-            there = page.parent / target if target else page
-            assert there.exists(), f"{page.name}: {target}"
+            other_place = page.parent / target if target else page
+            assert other_place.exists(), f"{page.name}: {target}"
             if part:
-                titles = re.findall(r"^#+ (.*)$", there.read_text(), flags=re.M)
+                titles = re.findall(r"^#+ (.*)$", other_place.read_text(), flags=re.M)
                 names = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
                 assert part in names, f"{page.name}: {target}#{part}"

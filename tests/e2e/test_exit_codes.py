@@ -39,11 +39,11 @@ def ended(trimtab: str, folder: Path, *arguments: str) -> subprocess.CompletedPr
     ],
 )
 def test_exit_code(trimtab: str, tmp_path: Path, arguments: tuple[str, ...], code: int) -> None:
-    done = ended(trimtab, tmp_path, *arguments)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
+    completed = ended(trimtab, tmp_path, *arguments)
+    assert completed.returncode == code, completed.stderr
+    assert "Traceback" not in completed.stderr
     if code == 2:
-        assert done.stderr.strip(), "an error says what is wrong"
+        assert completed.stderr.strip(), "an error says what is wrong"
 
 
 def test_a_rank_of_mpi_has_a_run_of_its_own(trimtab: str, tmp_path: Path) -> None:
@@ -61,4 +61,4 @@ def test_every_command_is_on_the_page(trimtab: str) -> None:
     commands = [line.split()[0] for line in shown.split("Commands:")[1].splitlines() if line.strip()]
     page = PAGE.read_text(encoding="utf-8")
     special = {"run", "check", "replay", "doctor", "sweep", "tune"}
-    assert special <= set(commands) and all(f"`trimtab {each}`" in page for each in special)
+    assert special <= set(commands) and all(f"`trimtab {entry}`" in page for entry in special)

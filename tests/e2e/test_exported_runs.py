@@ -55,15 +55,15 @@ def chrome(trimtab: str, run: Path) -> list[dict[str, Any]]:
 def nesting_of(events: list[dict[str, Any]]) -> None:
     """Slices of a thread lie in each other or apart."""
     tracks: dict[Any, list[tuple[int, int]]] = {}
-    for each in events:
-        if each["ph"] == "X":
-            begin = round(each["ts"] * 1000)
-            tracks.setdefault((each["pid"], each["tid"]), []).append(
-                (begin, begin + round(each["dur"] * 1000))
+    for event in events:
+        if event["ph"] == "X":
+            begin = round(event["ts"] * 1000)
+            tracks.setdefault((event["pid"], event["tid"]), []).append(
+                (begin, begin + round(event["dur"] * 1000))
             )
     for slices in tracks.values():
         ends: list[int] = []
-        for begin, end in sorted(slices, key=lambda each: (each[0], -each[1])):
+        for begin, end in sorted(slices, key=lambda one_slice: (one_slice[0], -one_slice[1])):
             while ends and ends[-1] <= begin:
                 ends.pop()
             assert not ends or end <= ends[-1]
@@ -96,8 +96,8 @@ def test_dependences_are_arrows(run: Run, compiled: Compiled, trimtab: str) -> N
         event["args"]["task"]: event for event in events if event["ph"] == "X" and event["cat"] == "task"
     }
     assert len(tasks) == 20
-    made = [event["args"]["task"] for event in events if event["ph"] == "i" and event["cat"] == "task"]
-    assert sorted(made) == sorted(tasks)
+    created = [event["args"]["task"] for event in events if event["ph"] == "i" and event["cat"] == "task"]
+    assert sorted(created) == sorted(tasks)
     starts = {event["id"]: event for event in events if event["ph"] == "s"}
     ends = {event["id"]: event for event in events if event["ph"] == "f"}
     assert starts.keys() == ends.keys() and len(starts) > 20
@@ -157,6 +157,6 @@ def test_what_is_missing_is_told(
     assert watched.done.returncode == 0
     path = tmp_path / "trace"
     command = [trimtab, "export", str(watched.directory), "--to", "perfetto", "-o", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ("cut off" in done.stderr) == (told is not None) and (told or "") in done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ("cut off" in completed.stderr) == (told is not None) and (told or "") in completed.stderr
     nesting_of(chrome(trimtab, watched.directory))

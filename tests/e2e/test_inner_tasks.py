@@ -187,9 +187,9 @@ def _source(text: str, cut: int, repeated: int = REPEATED) -> str:
 
 def _watched(run: Run, program: Path, tmp_path: Path, threads: int, tune: str) -> Any:
     history = ("--history", str(tmp_path / "history.sqlite")) if tune == "--tune" else ()
-    done = run(program, options=(tune, *history), env={**os.environ, "OMP_NUM_THREADS": str(threads)})
-    assert done.done.returncode == 0, done.done.stderr
-    return done
+    completed = run(program, options=(tune, *history), env={**os.environ, "OMP_NUM_THREADS": str(threads)})
+    assert completed.done.returncode == 0, completed.done.stderr
+    return completed
 
 
 MODES = ("--tune=off", "--tune")
@@ -236,7 +236,7 @@ def test_tasks_and_waits_are_the_time_of_the_region(
         tasks = sum(task["total_s"] for task in report["tasks"])
         return (tasks + waited) / region["wall_s"], waited / region["wall_s"]
 
-    together, waits = long_enough(1, shares, lambda found: 0.6 < found[0] < 1.15 and found[1] < 0.6)
+    together, waits = long_enough(1, shares, lambda result: 0.6 < result[0] < 1.15 and result[1] < 0.6)
     assert 0.6 < together < 1.15
     # One thread waits for nobody: all that its waits took was the runtime's.
     assert waits < 0.6
@@ -260,10 +260,10 @@ def test_the_means_of_kinds_are_those_of_the_program(
         kinds = [task for task in watched.report()["tasks"] if task["count"] == count]
         assert len(kinds) == 2, watched.report()["tasks"]
         assert all(32 < kind["timed"] < count / 2 for kind in kinds)
-        found = sorted(kind["mean_s"] for kind in kinds)
-        return [abs(mean / truth - 1) for mean, truth in zip(found, sorted(truths), strict=True)]
+        result = sorted(kind["mean_s"] for kind in kinds)
+        return [abs(mean / truth - 1) for mean, truth in zip(result, sorted(truths), strict=True)]
 
-    assert max(long_enough(1, errors, lambda found: max(found) < 0.1)) < 0.1
+    assert max(long_enough(1, errors, lambda result: max(result) < 0.1)) < 0.1
 
 
 @pytest.mark.parametrize("tune", MODES)
@@ -283,8 +283,8 @@ def test_every_kind_of_task_is_counted(run: Run, compiled: Compiled, compiler: s
         compiled(source, compiler), options=("--tune=off",), env={**os.environ, "OMP_NUM_THREADS": "3"}
     )
     assert watched.done.returncode == 0, watched.done.stderr
-    expected, done = map(int, watched.done.stdout.split())
-    assert done == expected
+    expected, completed = map(int, watched.done.stdout.split())
+    assert completed == expected
     tasks = watched.report()["tasks"]
     assert sum(task["count"] for task in tasks) == expected
     assert all(task["total_s"] >= 0 for task in tasks if task["total_s"] is not None)

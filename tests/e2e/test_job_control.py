@@ -31,12 +31,12 @@ class Terminal:
     def expect(self, pattern: str, seconds: float = 120) -> str:
         """What matches, taken out of the answers with all before it."""
         deadline = time.monotonic() + seconds
-        while (found := re.search(pattern, self._seen)) is None:
+        while (result := re.search(pattern, self._seen)) is None:
             assert time.monotonic() < deadline, f"no {pattern!r} in {self._seen!r}"
             if select.select([self._fd], [], [], 0.1)[0]:
                 self._seen += os.read(self._fd, 65536).decode(errors="replace")
-        self._seen = self._seen[found.end() :]
-        return found[0]
+        self._seen = self._seen[result.end() :]
+        return result[0]
 
     def close(self) -> None:
         os.killpg(self.pid, signal.SIGKILL)
@@ -48,10 +48,10 @@ class Terminal:
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     # One that starts no others: a shell that is stopped while a child of its vfork has yet to exec stays waiting.
     (tmp_path / "program.sh").write_text("echo pid $$ here; exec sleep 600\n")
-    made = Terminal(tmp_path)
-    made.expect("READY> ")
-    yield made
-    made.close()
+    created = Terminal(tmp_path)
+    created.expect("READY> ")
+    yield created
+    created.close()
 
 
 def _start(terminal: Terminal, trimtab: str, tmp_path: Path) -> int:

@@ -104,9 +104,9 @@ class Job:
 
 @pytest.fixture
 def job(trimtab: str, tmp_path: Path) -> Iterator[Job]:
-    made = Job(trimtab, tmp_path, 4)
-    yield made
-    for rank in made.ranks.values():
+    created = Job(trimtab, tmp_path, 4)
+    yield created
+    for rank in created.ranks.values():
         rank.kill()
         rank.wait()
 
@@ -116,10 +116,10 @@ def verdicts(ended: list[tuple[int, str, str]]) -> int:
 
 
 def processes_by_rank(run: Path) -> dict[int | None, set[str]]:
-    found: dict[int | None, set[str]] = {}
+    result: dict[int | None, set[str]] = {}
     for process in open_run(run).processes:
-        found.setdefault(process.rank, set()).add(process.host)
-    return found
+        result.setdefault(process.rank, set()).add(process.host)
+    return result
 
 
 HOST = os.uname().nodename
@@ -136,7 +136,7 @@ def test_ranks_at_once_are_one_run(job: Job, tmp_path: Path, options: tuple[str,
     assert [err for _, _, err in ended if not err] == [""] * 3, "the others say nothing"
     (run,) = (tmp_path / "trimtab-runs").iterdir() if not options else [tmp_path / "run"]
     info = read_info(run)
-    assert [each["ended"]["code"] for each in info["ranks"]] == [0, 1, 2, 3]
+    assert [rank["ended"]["code"] for rank in info["ranks"]] == [0, 1, 2, 3]
     assert info["unavailable"] == [] and info["ended"]["code"] in (1, 2, 3)
     assert info["job"]["size"] == 4 and info["hosts"] == [HOST]
     assert processes_by_rank(run) == {rank: {HOST} for rank in range(4)}
@@ -149,13 +149,13 @@ def test_ranks_that_start_and_end_one_after_another(job: Job, tmp_path: Path) ->
     for rank in (3, 1, 0, 2):
         job.start(rank, "sh", "-c", TOGETHER, options=("-o", "run"))
         job.wait_for(f"come-{rank}")
-    told = []
+    reported = []
     for rank in (0, 3, 2, 1):
         job.let_go(rank)
-        told.append(job.end(rank))
-    assert [code for code, _, _ in told] == [0, 3, 2, 1]
-    assert [verdicts([each]) for each in told] == [0, 0, 0, 1]
-    assert [each["rank"] for each in read_info(tmp_path / "run")["ranks"]] == [0, 1, 2, 3]
+        reported.append(job.end(rank))
+    assert [code for code, _, _ in reported] == [0, 3, 2, 1]
+    assert [verdicts([entry]) for entry in reported] == [0, 0, 0, 1]
+    assert [one_rank["rank"] for one_rank in read_info(tmp_path / "run")["ranks"]] == [0, 1, 2, 3]
 
 
 def test_a_killed_launcher_takes_no_verdict_with_it(job: Job, tmp_path: Path, trimtab: str) -> None:
@@ -169,7 +169,7 @@ def test_a_killed_launcher_takes_no_verdict_with_it(job: Job, tmp_path: Path, tr
     assert [code for code, _, _ in ended] == [0, 1, 3]
     assert verdicts(ended) == 1
     info = read_info(tmp_path / "run")
-    assert [each["what"] for each in info["unavailable"]] == ["how rank 2 ended"]
+    assert [entry["what"] for entry in info["unavailable"]] == ["how rank 2 ended"]
     assert set(processes_by_rank(tmp_path / "run")) == {0, 1, 2, 3}
     report = subprocess.run(
         [trimtab, "report", "run", "--json"], cwd=tmp_path, capture_output=True, text=True, check=True
@@ -195,7 +195,7 @@ def test_a_rank_that_never_comes_is_named(job: Job, tmp_path: Path) -> None:
     ended = job.end_all()
     assert verdicts(ended) == 1
     assert "rank 2 not in this directory" in "".join(err for _, _, err in ended)
-    assert [each["what"] for each in read_info(tmp_path / "run")["unavailable"]] == ["rank 2"]
+    assert [entry["what"] for entry in read_info(tmp_path / "run")["unavailable"]] == ["rank 2"]
 
 
 def test_who_is_not_of_the_job_is_refused_before_the_program_starts(job: Job, tmp_path: Path) -> None:
@@ -224,8 +224,8 @@ def test_quiet_ranks_print_nothing_and_one_page_is_written(job: Job, tmp_path: P
     job.let_go(0, 1, 2, 3)
     job.start_all("sh", "-c", TOGETHER, options=("-q", "--html", "page.html", "-o", "run"))
     ended = job.end_all()
-    told = "".join(err for _, _, err in ended)
-    assert told == "trimtab: report page: page.html\n"
+    reported = "".join(err for _, _, err in ended)
+    assert reported == "trimtab: report page: page.html\n"
     assert (tmp_path / "page.html").stat().st_size > 0
 
 
@@ -244,14 +244,14 @@ def test_regions_of_every_rank_are_recorded(job: Job, tmp_path: Path, compiled: 
 def test_all_ranks_use_the_settings_of_the_first(job: Job, tmp_path: Path, compiled: Compiled) -> None:
     """What the history knows may be another on another host, or by the time that another rank starts."""
     program = compiled(PARALLEL)
-    known, nothing = tmp_path / "known.sqlite", tmp_path / "nothing.sqlite"
-    remember(known, program, (), "some+0x10/2", {"schedule": "static", "chunk": "7"})
-    remember(nothing, program, ("other",), "some+0x10/2", {"schedule": "static"})
-    job.start(0, program, options=("--frozen", "--history", str(known), "-o", "run"))
+    known_values, empty = tmp_path / "known.sqlite", tmp_path / "nothing.sqlite"
+    remember(known_values, program, (), "some+0x10/2", {"schedule": "static", "chunk": "7"})
+    remember(empty, program, ("other",), "some+0x10/2", {"schedule": "static"})
+    job.start(0, program, options=("--frozen", "--history", str(known_values), "-o", "run"))
     job.wait_for("run")
     for rank in (1, 2):
-        job.start(rank, program, options=("--frozen", "--history", str(nothing), "-o", "run"))
-    job.start(3, program, "other", options=("--frozen", "--history", str(nothing), "-o", "run"))
+        job.start(rank, program, options=("--frozen", "--history", str(empty), "-o", "run"))
+    job.start(3, program, "other", options=("--frozen", "--history", str(empty), "-o", "run"))
     assert [code for code, _, _ in job.end_all()] == [0] * 4
     texts = [(tmp_path / "run" / f"rank-{rank}" / "settings.txt").read_text() for rank in range(4)]
     assert "7" in texts[0] and texts[0] == texts[1] == texts[2]
@@ -306,7 +306,7 @@ def test_hosts_that_share_none_have_a_run_each(job: Job, tmp_path: Path) -> None
     for rank in (2, 3):
         shutil.copytree(tmp_path / f"second/run/rank-{rank}", tmp_path / f"first/run/rank-{rank}")
     info = read_info(tmp_path / "first/run")
-    assert info["unavailable"] == [] and [each["rank"] for each in info["ranks"]] == [0, 1, 2, 3]
+    assert info["unavailable"] == [] and [one_rank["rank"] for one_rank in info["ranks"]] == [0, 1, 2, 3]
 
 
 POLICY = """
@@ -336,9 +336,9 @@ def test_an_exec_is_the_same_process(trimtab: str, tmp_path: Path) -> None:
         cwd=tmp_path,
         check=True,
     )
-    found = open_run(tmp_path / "run").processes
+    result = open_run(tmp_path / "run").processes
     images: dict[tuple[str, int, str], list[int]] = {}
-    for each in found:
-        images.setdefault(each.same_process, []).append(each.image)
+    for entry in result:
+        images.setdefault(entry.same_process, []).append(entry.image)
     assert sorted(map(len, images.values())) == [1, 3], "a child; and sh, env and true"
-    assert all(rank is None for rank in {each.rank for each in found})
+    assert all(rank is None for rank in {one_entry.rank for one_entry in result})

@@ -39,9 +39,9 @@ def regions_of(report: dict[str, Any]) -> dict[str, tuple[int, int]]:
 
 
 def parts_of(report: dict[str, Any]) -> list[dict[str, Any]]:
-    found = [process for process in report["processes"] if process["takes_part"]]
-    assert all(each["calls"] for each in found), "shells and launchers have no part"
-    return found
+    result = [process for process in report["processes"] if process["takes_part"]]
+    assert all(entry["calls"] for entry in result), "shells and launchers have no part"
+    return result
 
 
 def check_sums(report: dict[str, Any]) -> None:
@@ -111,7 +111,7 @@ def test_a_fork_with_openmp_on_both_sides(run: Run, compiled: Compiled) -> None:
     )
     report = run(compiled(source, "g++", suffix=".cpp")).report()
     assert list(regions_of(report).values()) == [(50, 2)]
-    parent, child = sorted(report["processes"], key=lambda each: each["calls"])
+    parent, child = sorted(report["processes"], key=lambda process: process["calls"])
     assert (parent["calls"], child["calls"]) == (20, 30)
     assert child["forked_from"] == parent["pid"] and parent["forked_from"] is None
     assert (parent["image"], child["image"]) == (0, 0) and child["ppid"] == parent["pid"]
@@ -221,7 +221,7 @@ def test_exports_have_the_regions_of_all_processes(
         [trimtab, "export", str(watched.directory), "--to", "csv", "-o", str(tmp_path / "csv")], check=True
     )
     with (tmp_path / "csv" / "regions.csv").open(newline="") as stream:
-        rows = {(each["process"], each["name"]): each for each in csv.DictReader(stream)}
+        rows = {(entry["process"], entry["name"]): entry for entry in csv.DictReader(stream)}
     (region,) = watched.report()["regions"]
     assert {(process["process"], region["name"]) for process in region["processes"]} == set(rows)
     for process in region["processes"]:

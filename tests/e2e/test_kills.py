@@ -89,22 +89,24 @@ def problems_of(path: Path) -> list[str]:
     json.dumps(report, allow_nan=False)
     verdict(typed(report), path, io.StringIO())
     tables(typed(report), path)
-    found = []
+    result = []
     read = {process.directory.name for process in run.processes}
-    named = {each.what.removeprefix("process ") for each in run.left_out}
-    there = {each.name for each in path.iterdir() if re.fullmatch(r".+-\d+-\d+", each.name)}
-    if read | named != there or read & named:
-        found.append(f"read {read}, left out {named}, there {there}")
+    named = {entry.what.removeprefix("process ") for entry in run.left_out}
+    other_place = {one_path.name for one_path in path.iterdir() if re.fullmatch(r".+-\d+-\d+", one_path.name)}
+    if read | named != other_place or read & named:
+        result.append(f"read {read}, left out {named}, there {other_place}")
     # What was killed is incomplete, not damaged.
-    found += [each.why for each in run.left_out if "before its files were complete" not in each.why]
-    found += [
+    result += [entry.why for entry in run.left_out if "before its files were complete" not in entry.why]
+    result += [
         m.why for process in run.processes for m in process.unavailable if m.why.startswith("left out: ")
     ]
-    shown = {each["what"] for each in report["unavailable"]}
-    found += [f"{each.what} is not named in the report" for each in run.left_out if each.what not in shown]
+    shown = {entry["what"] for entry in report["unavailable"]}
+    result += [
+        f"{entry.what} is not named in the report" for entry in run.left_out if entry.what not in shown
+    ]
     if report["time"] is not None and sum(report["time"].values()) != pytest.approx(1.0):
-        found.append(f"the shares of time are {report['time']}")
-    return found
+        result.append(f"the shares of time are {report['time']}")
+    return result
 
 
 def _busy_wait(seconds: float) -> None:

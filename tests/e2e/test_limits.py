@@ -44,11 +44,11 @@ def threads_that_wait_sleep() -> Iterator[None]:
 
 
 def limited(
-    command: list[str], limits: dict[int, int], timeout: float = 120, **more: object
+    command: list[str], limits: dict[int, int], timeout: float = 120, **overrides: object
 ) -> subprocess.CompletedProcess[str]:
     def set_limits() -> None:
-        for which, most in limits.items():
-            resource.setrlimit(which, (most, most))
+        for chosen, limit in limits.items():
+            resource.setrlimit(chosen, (limit, limit))
 
     return subprocess.run(
         command,
@@ -57,7 +57,7 @@ def limited(
         text=True,
         timeout=timeout,
         check=False,
-        **more,  # type: ignore[call-overload]
+        **overrides,  # type: ignore[call-overload]
     )
 
 
@@ -78,8 +78,8 @@ def least_address_space(compiled_once: Path) -> int:
     fails, runs = 1 * MB, 512 * MB
     while runs - fails > MB // 2:
         middle = (fails + runs) // 2
-        done = limited([str(compiled_once), "1"], {resource.RLIMIT_AS: middle})
-        fails, runs = (fails, middle) if done.returncode == 0 else (middle, runs)
+        completed = limited([str(compiled_once), "1"], {resource.RLIMIT_AS: middle})
+        fails, runs = (fails, middle) if completed.returncode == 0 else (middle, runs)
     return runs
 
 
@@ -101,13 +101,13 @@ def test_address_space(
 ) -> None:
     """`ulimit -v`: an endless loop up to 2 GB, once."""
     directory = tmp_path / "run"
-    done = limited(
+    completed = limited(
         [str(compiled_once), ROUNDS],
         {resource.RLIMIT_AS: least_address_space + more * MB},
         env=with_library(directory, level),
     )
     bare = subprocess.run([compiled_once, ROUNDS], capture_output=True, text=True, check=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, bare.stdout, "")
+    assert (completed.returncode, completed.stdout, completed.stderr) == (0, bare.stdout, "")
     (directory / "run.json").write_text('{"format": 1}')
     report = build(open_run(directory))
     (region,) = report["regions"]
@@ -116,13 +116,13 @@ def test_address_space(
 
 @pytest.mark.parametrize("limit", [24 * MB, 100 * MB, 500 * MB, 2048 * MB])
 def test_address_space_of_the_launcher(compiled_once: Path, trimtab: str, tmp_path: Path, limit: int) -> None:
-    done = limited(
+    completed = limited(
         [trimtab, "run", "-o", str(tmp_path / "run"), "--", str(compiled_once), "7"],
         {resource.RLIMIT_AS: limit},
     )
     bare = subprocess.run([compiled_once, "7"], capture_output=True, text=True, check=True)
-    assert (done.returncode, done.stdout) == (0, bare.stdout), done.stderr
-    assert "Traceback" not in done.stderr
+    assert (completed.returncode, completed.stdout) == (0, bare.stdout), completed.stderr
+    assert "Traceback" not in completed.stderr
 
 
 FILE_SIZES = [0, 1 * KB, 4 * KB, 8 * KB, 20 * KB, 64 * KB, 150 * KB, 1 * MB]
@@ -132,7 +132,7 @@ FILE_SIZES = [0, 1 * KB, 4 * KB, 8 * KB, 20 * KB, 64 * KB, 150 * KB, 1 * MB]
 @pytest.mark.parametrize("limit", FILE_SIZES)
 def test_size_of_files(compiled_once: Path, trimtab: str, tmp_path: Path, limit: int, level: str) -> None:
     """`ulimit -f`: the signal for a file that is too large came from ours, once."""
-    done = limited(
+    completed = limited(
         [
             trimtab,
             "run",
@@ -148,7 +148,7 @@ def test_size_of_files(compiled_once: Path, trimtab: str, tmp_path: Path, limit:
         {resource.RLIMIT_FSIZE: limit},
     )
     bare = subprocess.run([compiled_once, "100"], capture_output=True, text=True, check=True)
-    assert (done.returncode, done.stdout) == (0, bare.stdout), done.stderr
+    assert (completed.returncode, completed.stdout) == (0, bare.stdout), completed.stderr
 
 
 LOWERED = """
@@ -178,10 +178,12 @@ def test_size_of_files_lowered_by_the_program(
     compiled: Compiled, trimtab: str, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     directory = tmp_path / "run"
-    done = limited([trimtab, "run", "-q", *options, "-o", str(directory), "--", str(compiled(LOWERED))], {})
-    assert done.returncode == 0, done.stderr
-    whys = [each["why"] for each in build(open_run(directory))["unavailable"]]
-    assert any("limit on the size of files" in why for why in whys)
+    completed = limited(
+        [trimtab, "run", "-q", *options, "-o", str(directory), "--", str(compiled(LOWERED))], {}
+    )
+    assert completed.returncode == 0, completed.stderr
+    whys = [entry["why"] for entry in build(open_run(directory))["unavailable"]]
+    assert any("limit on the size of files" in reason for reason in whys)
 
 
 def test_the_programs_own_large_file_still_ends_it(trimtab: str, tmp_path: Path) -> None:
@@ -196,18 +198,18 @@ def test_the_programs_own_large_file_still_ends_it(trimtab: str, tmp_path: Path)
         "-c",
         "exec head -c 2M /dev/zero > big",
     ]
-    done = limited(command, {resource.RLIMIT_FSIZE: MB}, cwd=tmp_path)
-    assert done.returncode == -signal.SIGXFSZ
+    completed = limited(command, {resource.RLIMIT_FSIZE: MB}, cwd=tmp_path)
+    assert completed.returncode == -signal.SIGXFSZ
 
 
 @pytest.mark.parametrize("files", [3, 4, 5, 6, 8, 12, 64])
 def test_open_files(compiled_once: Path, tmp_path: Path, files: int) -> None:
     bare = limited([str(compiled_once), ROUNDS], {resource.RLIMIT_NOFILE: files})
-    done = limited(
+    completed = limited(
         [str(compiled_once), ROUNDS], {resource.RLIMIT_NOFILE: files}, env=with_library(tmp_path / "run")
     )
-    assert bare.returncode == done.returncode
-    assert bare.stdout == done.stdout
+    assert bare.returncode == completed.returncode
+    assert bare.stdout == completed.stdout
     if files >= 6:
         (tmp_path / "run" / "run.json").write_text('{"format": 1}')
         assert build(open_run(tmp_path / "run"))["regions"][0]["calls"] == int(ROUNDS)
@@ -226,7 +228,7 @@ def test_no_further_thread_and_no_locked_memory(compiled: Compiled, tmp_path: Pa
             path.chmod(path.stat().st_mode | 0o755)
     program.parent.chmod(0o755)
     os.chown(directory, 54321, 54321)
-    done = subprocess.run(
+    completed = subprocess.run(
         ["bash", "-c", 'ulimit -u 1 -l 0; exec "$0"', str(program)],
         env=environment,
         user=54321,
@@ -236,11 +238,11 @@ def test_no_further_thread_and_no_locked_memory(compiled: Compiled, tmp_path: Pa
         text=True,
         check=False,
     )
-    if done.returncode in (126, 127):
-        pytest.skip(f"another user cannot run it here: {done.stderr}")
-    assert (done.returncode, done.stdout) == (0, "one\n"), done.stderr
+    if completed.returncode in (126, 127):
+        pytest.skip(f"another user cannot run it here: {completed.stderr}")
+    assert (completed.returncode, completed.stdout) == (0, "one\n"), completed.stderr
     (directory / "run.json").write_text('{"format": 1}')
-    whats = {each["what"] for each in build(open_run(directory))["unavailable"]}
+    whats = {entry["what"] for entry in build(open_run(directory))["unavailable"]}
     assert "figures over time" in whats
 
 
@@ -253,11 +255,11 @@ def test_no_further_process(trimtab: str, tmp_path: Path) -> None:
         "os.posix_spawn = os.fork = refuse\n"
         f"main(['run', '-o', {str(tmp_path / 'run')!r}, '--', 'sh', '-c', 'echo on; exit 7'])\n"
     )
-    done = subprocess.run(
+    completed = subprocess.run(
         [Path(trimtab).parent / "python", "-c", code], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout) == (7, "on\n"), done.stderr
-    assert done.stderr.splitlines() == [
+    assert (completed.returncode, completed.stdout) == (7, "on\n"), completed.stderr
+    assert completed.stderr.splitlines() == [
         "trimtab: not recorded: no further process could be made: Resource temporarily unavailable"
     ]
     assert not (tmp_path / "run").exists()
@@ -274,7 +276,7 @@ def test_small_file_systems(compiled_once: Path, trimtab: str, tmp_path: Path, s
     try:
         for level in ("profile", "trace"):
             began = time.process_time()
-            done = limited(
+            completed = limited(
                 [
                     trimtab,
                     "run",
@@ -290,7 +292,7 @@ def test_small_file_systems(compiled_once: Path, trimtab: str, tmp_path: Path, s
                 {},
             )
             bare = subprocess.run([compiled_once, ROUNDS], capture_output=True, text=True, check=True)
-            assert (done.returncode, done.stdout) == (0, bare.stdout), done.stderr
+            assert (completed.returncode, completed.stdout) == (0, bare.stdout), completed.stderr
             assert time.process_time() - began < 10
             if (mount / level / "run.json").exists():
                 build(open_run(mount / level))
@@ -311,9 +313,9 @@ def test_a_run_folder_that_becomes_read_only(compiled_once: Path, tmp_path: Path
         pytest.skip("mounting is not allowed here")
     try:
         subprocess.run(["mount", "-o", "remount,ro,bind", str(directory)], check=True)
-        done = limited([str(compiled_once), "7"], {}, env=environment)
+        completed = limited([str(compiled_once), "7"], {}, env=environment)
         bare = subprocess.run([compiled_once, "7"], capture_output=True, text=True, check=True)
-        assert (done.returncode, done.stdout, done.stderr) == (0, bare.stdout, "")
+        assert (completed.returncode, completed.stdout, completed.stderr) == (0, bare.stdout, "")
     finally:
         subprocess.run(["umount", str(directory)], check=True)
 
@@ -325,8 +327,10 @@ def test_without_what_the_system_tells(
     hide = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none {hidden} && exec "$@"', "sh"]
     if subprocess.run([*hide, "true"], check=False, capture_output=True).returncode != 0:
         pytest.skip("mounting is not allowed here")
-    done = limited([*hide, trimtab, "run", "-o", str(tmp_path / "run"), "--", str(compiled_once), "7"], {})
+    completed = limited(
+        [*hide, trimtab, "run", "-o", str(tmp_path / "run"), "--", str(compiled_once), "7"], {}
+    )
     bare = subprocess.run([compiled_once, "7"], capture_output=True, text=True, check=True)
-    assert (done.returncode, done.stdout) == (0, bare.stdout), done.stderr
-    assert "Traceback" not in done.stderr
+    assert (completed.returncode, completed.stdout) == (0, bare.stdout), completed.stderr
+    assert "Traceback" not in completed.stderr
     assert build(open_run(tmp_path / "run"))["regions"][0]["calls"] == 7

@@ -54,11 +54,11 @@ def share_in_order(measured: list[float], clocked: list[float]) -> float:
     longest = [0] * (
         len(clocked) + 1
     )  # common sequence of the measurements so far and the first of the clocked ones
-    for one in measured:
+    for first in measured:
         before = longest
         longest = [0]
-        for number, own in enumerate(clocked):
-            is_it = 0.85 < one / own < 1.1
+        for number, own_value in enumerate(clocked):
+            is_it = 0.85 < first / own_value < 1.1
             longest.append(max(before[number + 1], longest[number], before[number] + is_it))
     return longest[-1] / len(measured)
 
@@ -68,8 +68,8 @@ def share_in_order(measured: list[float], clocked: list[float]) -> float:
 def test_a_loop_takes_until_its_last_thread_has_finished(
     run: Run, compiled: Compiled, tmp_path: Path, compiler: str, threads: int
 ) -> None:
-    outside, between = SCHEDULES[compiler]
-    flags = (f"-DSCHEDULE={outside}", f"-DSCHEDULE_BETWEEN={between}")
+    outer, between = SCHEDULES[compiler]
+    flags = (f"-DSCHEDULE={outer}", f"-DSCHEDULE_BETWEEN={between}")
     program = compiled(SOURCE, compiler, *flags)
     # Nothing is tried: every instance is as the program wrote it.
     options = ("--tune", "--budget", "0", "--record-snapshots", "--history", str(tmp_path / "history"))
@@ -79,7 +79,7 @@ def test_a_loop_takes_until_its_last_thread_has_finished(
         assert watched.done.returncode == 0, watched.done.stderr
         assert not [decision for decision in watched.report()["decisions"] if "/" in decision["key"]]
         lines = map(str.split, watched.done.stdout.splitlines())
-        clocked = {int(trip): [float(each) for each in seconds] for trip, *seconds in lines}
+        clocked = {int(trip): [float(second) for second in seconds] for trip, *seconds in lines}
         measured = measured_seconds(watched.directory)
         assert measured.keys() <= clocked.keys()
         # clang puts a barrier of its own behind that of a reduction: with more threads than CPUs it takes long, too, and is no loop.
@@ -91,11 +91,11 @@ def test_a_loop_takes_until_its_last_thread_has_finished(
             for trip in compared
         }
 
-    def are_all(found: dict[int, float]) -> bool:
-        return all(each > 0.8 for each in found.values())
+    def are_all(result: dict[int, float]) -> bool:
+        return all(entry > 0.8 for entry in result.values())
 
-    found = long_enough(50, shares, are_all)
-    assert are_all(found), found
+    result = long_enough(50, shares, are_all)
+    assert are_all(result), result
 
 
 # Light iterations first, in small chunks: one block a thread gives half of the work to neither.
@@ -140,5 +140,5 @@ def test_what_is_kept_is_not_replaced_by_what_is_slower(
         assert watched.done.returncode == 0, watched.done.stderr
         answers.add(watched.done.stdout)
         # Thread 0 has a quarter of the work then: until it leaves the reduction is no measure.
-        assert all(each.get("schedule") != "static" for each in kept(watched)), kept(watched)
+        assert all(entry.get("schedule") != "static" for entry in kept(watched)), kept(watched)
     assert len(answers) == 1

@@ -51,14 +51,14 @@ class Mpi:
 
 def _installed() -> list[Mpi]:
     named = [Path(word) for word in os.environ.get("TRIMTAB_MPIRUN", "").split(":") if word]
-    found = [
-        Path(each) for name in ("mpirun.openmpi", "mpirun.mpich", "mpirun") if (each := shutil.which(name))
+    result = [
+        Path(entry) for name in ("mpirun.openmpi", "mpirun.mpich", "mpirun") if (entry := shutil.which(name))
     ]
-    paths = {each.resolve() if not named else each: each for each in named or found}
+    paths = {entry.resolve() if not named else entry: entry for entry in named or result}
     installed = []
     for path in paths.values():
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
-        name = next((mark for mark in ("Open MPI", "HYDRA") if mark in said), "")
+        message = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+        name = next((mark for mark in ("Open MPI", "HYDRA") if mark in message), "")
         if name:
             installed.append(Mpi(path, {"HYDRA": "MPICH"}.get(name, name)))
     return installed
@@ -68,13 +68,13 @@ INSTALLED = _installed()
 pytestmark = pytest.mark.skipif(not INSTALLED, reason="no mpirun of Open MPI or MPICH on PATH")
 
 
-@pytest.fixture(params=INSTALLED, ids=[each.name for each in INSTALLED])
+@pytest.fixture(params=INSTALLED, ids=[entry.name for entry in INSTALLED])
 def mpi(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Mpi:
     for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("OMP_WAIT_POLICY", "passive")
-    found: Mpi = request.param
-    return found
+    result: Mpi = request.param
+    return result
 
 
 @pytest.fixture
@@ -102,9 +102,9 @@ EXPECTED = sorted(f"{rank} of {RANKS}: 1" for rank in range(RANKS))
 def test_a_launcher_in_every_rank(
     mpi: Mpi, hybrid: Path, trimtab: str, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
-    done = finished(mpi.command(trimtab, "run", *options, "--", hybrid), cwd=tmp_path)
-    assert (done.returncode, sorted(done.stdout.splitlines())) == (0, EXPECTED), done.stderr
-    assert done.stderr.count("trimtab report RUN") == 1, done.stderr
+    completed = finished(mpi.command(trimtab, "run", *options, "--", hybrid), cwd=tmp_path)
+    assert (completed.returncode, sorted(completed.stdout.splitlines())) == (0, EXPECTED), completed.stderr
+    assert completed.stderr.count("trimtab report RUN") == 1, completed.stderr
     (run,) = [tmp_path / "run"] if options else (tmp_path / "trimtab-runs").iterdir()
     is_one_run(run, 0)
     info = read_info(run)
@@ -113,25 +113,25 @@ def test_a_launcher_in_every_rank(
 
 
 def test_one_launcher_of_mpirun(mpi: Mpi, hybrid: Path, trimtab: str, tmp_path: Path) -> None:
-    done = finished([trimtab, "run", "-o", "run", "--", *mpi.command(hybrid)], cwd=tmp_path)
-    assert (done.returncode, sorted(done.stdout.splitlines())) == (0, EXPECTED), done.stderr
-    assert done.stderr.count("trimtab report RUN") == 1, done.stderr
+    completed = finished([trimtab, "run", "-o", "run", "--", *mpi.command(hybrid)], cwd=tmp_path)
+    assert (completed.returncode, sorted(completed.stdout.splitlines())) == (0, EXPECTED), completed.stderr
+    assert completed.stderr.count("trimtab report RUN") == 1, completed.stderr
     is_one_run(tmp_path / "run", 0)
 
 
 def test_a_rank_that_fails_fails_the_job(mpi: Mpi, hybrid: Path, trimtab: str, tmp_path: Path) -> None:
     alone = finished(mpi.command(hybrid, "fail"), cwd=tmp_path)
-    done = finished(mpi.command(trimtab, "run", "-o", "run", "--", hybrid, "fail"), cwd=tmp_path)
-    assert done.returncode == alone.returncode == 7
+    completed = finished(mpi.command(trimtab, "run", "-o", "run", "--", hybrid, "fail"), cwd=tmp_path)
+    assert completed.returncode == alone.returncode == 7
     info = read_info(tmp_path / "run")
     assert info["ranks"][2]["ended"]["code"] == 7
-    assert done.stderr.count("trimtab report RUN") <= 1
+    assert completed.stderr.count("trimtab report RUN") <= 1
 
 
 def test_two_programs_of_a_job_are_two_runs(mpi: Mpi, trimtab: str, tmp_path: Path) -> None:
     script = f"{trimtab} run -q -- sleep 0.2 && {trimtab} run -q -- sleep 0.2"
-    done = finished(mpi.command("sh", "-c", script), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    completed = finished(mpi.command("sh", "-c", script), cwd=tmp_path)
+    assert completed.returncode == 0, completed.stderr
     first, second = sorted((tmp_path / "trimtab-runs").iterdir(), key=lambda path: len(path.name))
     assert second.name == f"{first.name}-2"
     assert {len(read_info(run)["ranks"]) for run in (first, second)} == {RANKS}

@@ -26,10 +26,15 @@ ECHO = ["sh", "-c", 'printf "%s|" "$0" "$@"; exit 7']
 
 
 def started(
-    command: list[str | bytes], folder: Path, environment: dict[str, str] | None = None, **more: Any
+    command: list[str | bytes], folder: Path, environment: dict[str, str] | None = None, **overrides: Any
 ) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        command, cwd=folder, env=environment or dict(os.environ), capture_output=True, check=False, **more
+        command,
+        cwd=folder,
+        env=environment or dict(os.environ),
+        capture_output=True,
+        check=False,
+        **overrides,
     )
 
 
@@ -40,13 +45,13 @@ def test_a_home_that_may_not_be_entered(trimtab: str, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir(mode=0)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("XDG_")} | {"HOME": str(home)}
-    done = started([trimtab, "run", "--", *ECHO, "a"], tmp_path, environment)
-    assert (done.returncode, done.stdout) == (7, b"a|"), done.stderr
+    completed = started([trimtab, "run", "--", *ECHO, "a"], tmp_path, environment)
+    assert (completed.returncode, completed.stdout) == (7, b"a|"), completed.stderr
 
 
-def refuse(what: str) -> str:
+def refuse(item_name: str) -> str:
     """A program in Python that is the command, but for `what`."""
-    return f"import sys\nfrom trimtab.cli import main\n{what}\nsys.argv[0] = 'trimtab'\nmain()\n"
+    return f"import sys\nfrom trimtab.cli import main\n{item_name}\nsys.argv[0] = 'trimtab'\nmain()\n"
 
 
 FAILURES = {
@@ -64,10 +69,10 @@ FAILURES = {
 @pytest.mark.parametrize("what", FAILURES.values(), ids=FAILURES)
 def test_whatever_fails_the_program_runs(tmp_path: Path, what: str) -> None:
     command = [sys.executable, "-c", refuse(what), "run", "--", *ECHO, b"\xff\xfe", "b"]
-    done = started(command, tmp_path)
-    assert (done.returncode, done.stdout) == (7, b"\xff\xfe|b|"), done.stderr
-    told = done.stderr.decode().splitlines()
-    assert len(told) == 1 and told[0].startswith("trimtab: not recorded: "), told
+    completed = started(command, tmp_path)
+    assert (completed.returncode, completed.stdout) == (7, b"\xff\xfe|b|"), completed.stderr
+    reported = completed.stderr.decode().splitlines()
+    assert len(reported) == 1 and reported[0].startswith("trimtab: not recorded: "), reported
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGPIPE])
@@ -86,10 +91,12 @@ def test_its_signals_are_its_own(tmp_path: Path, number: int) -> None:
 
 
 def test_what_cannot_be_started_says_so_all_the_same(tmp_path: Path) -> None:
-    done = started(
+    completed = started(
         [sys.executable, "-c", refuse(FAILURES["memory"]), "run", "--", "no-such-program"], tmp_path
     )
-    assert done.returncode == 127 and done.stderr.endswith(b"trimtab: no-such-program: no such program\n")
+    assert completed.returncode == 127 and completed.stderr.endswith(
+        b"trimtab: no-such-program: no such program\n"
+    )
 
 
 HISTORIES = {
@@ -110,9 +117,9 @@ def test_arguments_that_are_no_text(
     if content is not None:
         (tmp_path / "trimtab" / "history.sqlite").write_bytes(content)
     environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
-    done = started([trimtab, "run", *options, "--", *ECHO, b"\xff\xfe", "b"], tmp_path, environment)
-    assert (done.returncode, done.stdout) == (7, b"\xff\xfe|b|"), done.stderr
-    assert b"Traceback" not in done.stderr and b"UnicodeEncodeError" not in done.stderr
+    completed = started([trimtab, "run", *options, "--", *ECHO, b"\xff\xfe", "b"], tmp_path, environment)
+    assert (completed.returncode, completed.stdout) == (7, b"\xff\xfe|b|"), completed.stderr
+    assert b"Traceback" not in completed.stderr and b"UnicodeEncodeError" not in completed.stderr
 
 
 def test_arguments_that_are_no_text_and_a_history_that_knows_something(trimtab: str, tmp_path: Path) -> None:
@@ -121,18 +128,18 @@ def test_arguments_that_are_no_text_and_a_history_that_knows_something(trimtab: 
     program = Path(shutil.which("sh") or "sh")
     arguments = [*ECHO[1:], os.fsdecode(b"\xff")]
     remember(tmp_path / "history", program, arguments, "start", {"OMP_NUM_THREADS": "3"})
-    done = started([trimtab, "run", "--history", "history", "--", "sh", *arguments], tmp_path)
-    assert (done.returncode, done.stdout) == (7, b"\xff|"), done.stderr
-    assert b"started with OMP_NUM_THREADS=3" in done.stderr
+    completed = started([trimtab, "run", "--history", "history", "--", "sh", *arguments], tmp_path)
+    assert (completed.returncode, completed.stdout) == (7, b"\xff|"), completed.stderr
+    assert b"started with OMP_NUM_THREADS=3" in completed.stderr
 
 
 def test_a_program_whose_name_is_no_text(trimtab: str, tmp_path: Path) -> None:
     program = os.fsencode(tmp_path) + b"/caf\xe9"
     Path(os.fsdecode(program)).write_text("#!/bin/sh\necho on\nexit 7\n")
     os.chmod(program, 0o755)
-    done = started([trimtab, "run", "--", program], tmp_path)
-    assert (done.returncode, done.stdout) == (7, b"on\n"), done.stderr
-    assert b"Traceback" not in done.stderr and b"not recorded" not in done.stderr
+    completed = started([trimtab, "run", "--", program], tmp_path)
+    assert (completed.returncode, completed.stdout) == (7, b"on\n"), completed.stderr
+    assert b"Traceback" not in completed.stderr and b"not recorded" not in completed.stderr
     listed = started([trimtab, "list", "--json"], tmp_path)
     assert len(json.loads(listed.stdout)) == 1
 
@@ -142,11 +149,13 @@ def test_the_environment_is_the_users(trimtab: str, tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     bare = started(["env"], tmp_path, environment)
     for options in (("--no-follow",), ("--level=off",)):
-        done = started([trimtab, "run", "-q", *options, "--", "env"], tmp_path, environment)
-        ours = [
-            line for line in done.stdout.splitlines() if not line.startswith((b"TRIMTAB_", b"LD_PRELOAD="))
+        completed = started([trimtab, "run", "-q", *options, "--", "env"], tmp_path, environment)
+        own_figures = [
+            line
+            for line in completed.stdout.splitlines()
+            if not line.startswith((b"TRIMTAB_", b"LD_PRELOAD="))
         ]
-        assert ours == bare.stdout.splitlines(), options
+        assert own_figures == bare.stdout.splitlines(), options
 
 
 def test_a_variable_that_the_user_has_set_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,9 +171,9 @@ def test_a_variable_that_the_user_has_set_stays(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("make", ["mkdir", "touch", "ln -s nowhere"])
 def test_an_output_that_exists_is_refused_before_the_run(trimtab: str, tmp_path: Path, make: str) -> None:
     subprocess.run([*make.split(), "there"], cwd=tmp_path, check=True)
-    done = started([trimtab, "run", "-o", "there", "--", "touch", "has-run"], tmp_path)
-    assert done.returncode == 2 and not (tmp_path / "has-run").exists()
-    assert done.stderr == b"trimtab: -o there: exists already; expected the name of a new directory\n"
+    completed = started([trimtab, "run", "-o", "there", "--", "touch", "has-run"], tmp_path)
+    assert completed.returncode == 2 and not (tmp_path / "has-run").exists()
+    assert completed.stderr == b"trimtab: -o there: exists already; expected the name of a new directory\n"
 
 
 def test_names_of_runs_are_unique(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -183,7 +192,7 @@ def test_runs_at_the_same_instant_are_all_recorded(trimtab: str, tmp_path: Path)
         subprocess.Popen([trimtab, "run", "-q", "--", "true"], cwd=tmp_path, stderr=subprocess.PIPE)
         for _ in range(4)
     ]
-    assert [each.wait(120) for each in running] == [0] * 4
+    assert [entry.wait(120) for entry in running] == [0] * 4
     assert len(list((tmp_path / "trimtab-runs").glob("*/run.json"))) == 4
 
 
@@ -199,19 +208,25 @@ def test_a_library_that_cannot_be_loaded(tmp_path: Path, damage: str) -> None:
     )
     assert "install trimtab anew" in library_problem(library)
     broken = f"l = __import__('importlib').import_module('trimtab.launcher.launch')\nfrom pathlib import Path\nl.preload_library = lambda: Path({str(library)!r})"
-    done = started([sys.executable, "-c", refuse(broken), "run", "--", *ECHO, "a"], tmp_path)
-    assert (done.returncode, done.stdout) == (7, b"a|")
-    assert done.stderr.count(b"\n") == 1 and b"not recorded" in done.stderr and b"ld.so" not in done.stderr
+    completed = started([sys.executable, "-c", refuse(broken), "run", "--", *ECHO, "a"], tmp_path)
+    assert (completed.returncode, completed.stdout) == (7, b"a|")
+    assert (
+        completed.stderr.count(b"\n") == 1
+        and b"not recorded" in completed.stderr
+        and b"ld.so" not in completed.stderr
+    )
 
 
 def test_an_error_after_the_program_is_no_error_of_the_programs(tmp_path: Path) -> None:
     broken = "import trimtab.analysis.report\ndef refuse(*_): raise KeyError('x')\ntrimtab.analysis.report.build = refuse"
-    done = started([sys.executable, "-c", refuse(broken), "run", "-o", "r", "--", *ECHO, "a"], tmp_path)
-    assert (done.returncode, done.stdout) == (7, b"a|")
-    assert done.stderr.startswith(b"trimtab: no verdict: KeyError: 'x'; trimtab report ")
+    completed = started([sys.executable, "-c", refuse(broken), "run", "-o", "r", "--", *ECHO, "a"], tmp_path)
+    assert (completed.returncode, completed.stdout) == (7, b"a|")
+    assert completed.stderr.startswith(b"trimtab: no verdict: KeyError: 'x'; trimtab report ")
     exits = "import os, trimtab.analysis\ndef end(*_): os._exit(1)\ntrimtab.analysis.build = end"
-    done = started([sys.executable, "-c", refuse(exits), "run", "-o", "s", "--", *ECHO, "a"], tmp_path)
-    assert (done.returncode, done.stdout) == (7, b"a|"), "a library that ends its process ends not ours"
+    completed = started([sys.executable, "-c", refuse(exits), "run", "-o", "s", "--", *ECHO, "a"], tmp_path)
+    assert (completed.returncode, completed.stdout) == (7, b"a|"), (
+        "a library that ends its process ends not ours"
+    )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
@@ -231,7 +246,7 @@ def test_as_another_user_with_the_home_of_root(trimtab: str, tmp_path: Path) -> 
             pytest.skip("another user cannot read this installation")
     except PermissionError:
         pytest.skip("another user cannot start this installation")
-    done = started([trimtab, "run", "--", *ECHO, "a"], work, environment, **as_nobody)
-    assert (done.returncode, done.stdout) == (7, b"a|"), done.stderr
-    assert b"Traceback" not in done.stderr and b"not recorded" not in done.stderr
+    completed = started([trimtab, "run", "--", *ECHO, "a"], work, environment, **as_nobody)
+    assert (completed.returncode, completed.stdout) == (7, b"a|"), completed.stderr
+    assert b"Traceback" not in completed.stderr and b"not recorded" not in completed.stderr
     assert len(list((work / "trimtab-runs").iterdir())) == 1

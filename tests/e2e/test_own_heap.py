@@ -56,22 +56,22 @@ def test_blocks_lie_where_they_do_without_trimtab(
 def test_the_library_calls_malloc_only_to_start_its_threads(
     run: Run, program: Path, counting: Path, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
-    told = tmp_path / "allocations"
+    reported = tmp_path / "allocations"
     environment = {
         **os.environ,
         "OMP_NUM_THREADS": "2",
         "LD_PRELOAD": str(counting),
-        "ALLOCATIONS": str(told),
+        "ALLOCATIONS": str(reported),
     }
     watched = run(program, "300", options=with_own_history(options, tmp_path), env=environment)
     assert watched.done.returncode == 0, watched.done.stderr
     assert watched.report()["regions"], "it was watched"
-    calls = Counter(told.read_text(encoding="utf-8").splitlines())
+    calls = Counter(reported.read_text(encoding="utf-8").splitlines())
     assert calls[program.name] > 40, "the program's own are seen"
-    own = {name: count for name, count in calls.items() if name.startswith("libtrimtab")}
+    own_value = {name: count for name, count in calls.items() if name.startswith("libtrimtab")}
     # The C library's table for each of its threads.
-    assert own.pop("libtrimtab_preload.so thread", 0) <= 2
-    assert own == {}
+    assert own_value.pop("libtrimtab_preload.so thread", 0) <= 2
+    assert own_value == {}
 
 
 def test_the_library_has_no_malloc_for_the_program(trimtab: str) -> None:
@@ -79,7 +79,7 @@ def test_the_library_has_no_malloc_for_the_program(trimtab: str) -> None:
     folder = Path(
         subprocess.run([trimtab, "--cmake-dir"], capture_output=True, text=True, check=True).stdout.strip()
     )
-    (library,) = {each.resolve() for each in folder.parents[1].rglob("libtrimtab_preload.so")}
+    (library,) = {entry.resolve() for entry in folder.parents[1].rglob("libtrimtab_preload.so")}
     symbols = subprocess.run(["nm", "-D", str(library)], capture_output=True, text=True, check=True).stdout
     names = {line.split()[-1].split("@")[0] for line in symbols.splitlines()}
     assert "GOMP_parallel" in names

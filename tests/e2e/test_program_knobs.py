@@ -30,7 +30,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, trimtab: str) -> Built:
     folder = tmp_path_factory.mktemp("program-knobs")
 
     def build(source: str, *compiler: str) -> Path:
-        made = folder / ("-".join(compiler) + "-" + source).replace("/", "_")
+        created = folder / ("-".join(compiler) + "-" + source).replace("/", "_")
         warnings = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
         command = [
             *compiler,
@@ -39,12 +39,12 @@ def built(tmp_path_factory: pytest.TempPathFactory, trimtab: str) -> Built:
             f"-I{include}",
             str(HERE / source),
             "-o",
-            str(made),
+            str(created),
             "-pthread",
             "-ldl",
         ]
         subprocess.run(command, check=True)
-        return made
+        return created
 
     return build
 
@@ -59,19 +59,19 @@ def knobs_kept(report: dict[str, Any], subject: str = "solve") -> dict[str, str]
     kept: dict[str, str] = {}
     for decision in report["decisions"]:
         if decision["outcome"] in ("kept", "set") and decision["subject"] == subject:
-            kept |= {one["knob"]: one["to"] for one in decision["changes"]}
+            kept |= {change["knob"]: change["to"] for change in decision["changes"]}
     return kept
 
 
 def without(report: dict[str, Any]) -> dict[str, str]:
-    return {each["what"]: each["why"] for each in report["unavailable"]}
+    return {entry["what"]: entry["why"] for entry in report["unavailable"]}
 
 
-def tuned(run: Run, program: Path, mode: str, history: tuple[str, str], *more: str) -> Any:
+def tuned(run: Run, program: Path, mode: str, history: tuple[str, str], *overrides: str) -> Any:
     """As many events as it takes until the best is found, on a machine that others use, too."""
     return long_enough(
         20000,
-        lambda events: run(program, mode, events, *more, options=(*SEARCHES, *history)),
+        lambda events: run(program, mode, events, *overrides, options=(*SEARCHES, *history)),
         lambda watched: BEST in watched.done.stdout,
     )
 
@@ -143,13 +143,13 @@ def test_wrong_declarations_are_told_and_have_no_effect(
 ) -> None:
     watched = tuned(run, built("program_knobs.c", "gcc"), "wrong", history)
     assert watched.done.stdout == BEST, watched.done.stderr
-    told = without(watched.report())
-    assert told["knob reversed of solve"] == "least 512 is above most 16"
-    assert told["knob tile of solve"] == "its name was declared before, with other values"
-    assert told["knob size of solve"] == "its initial value 9 is not one of its values"
-    assert told["knob twins of solve"] == "two of its names are the same"
-    assert told["knob g of solve"] == "its work has 8 knobs already"
-    assert "knob f of solve" not in told
+    reported = without(watched.report())
+    assert reported["knob reversed of solve"] == "least 512 is above most 16"
+    assert reported["knob tile of solve"] == "its name was declared before, with other values"
+    assert reported["knob size of solve"] == "its initial value 9 is not one of its values"
+    assert reported["knob twins of solve"] == "two of its names are the same"
+    assert reported["knob g of solve"] == "its work has 8 knobs already"
+    assert "knob f of solve" not in reported
 
 
 def test_a_library_may_be_unloaded(run: Run, built: Built, history: tuple[str, str]) -> None:
@@ -211,13 +211,13 @@ def test_a_policy_in_python_turns_them(
 def test_decisions_are_replayed(run: Run, built: Built, history: tuple[str, str], trimtab: str) -> None:
     program = built("program_knobs.c", "gcc")
     watched = run(program, "late", "20000", options=(*SEARCHES, "--record-snapshots", *history))
-    done = subprocess.run(
+    completed = subprocess.run(
         [trimtab, "replay", str(watched.directory), "--json"],
         capture_output=True,
         text=True,
         check=True,
         env=os.environ,
     )
-    (engine,) = json.loads(done.stdout)
+    (engine,) = json.loads(completed.stdout)
     assert engine["difference"] is None and engine["is_whole"]
     assert engine["decisions"] > 0

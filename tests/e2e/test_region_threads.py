@@ -44,8 +44,8 @@ def numbers(report: dict[str, Any], outcomes: tuple[str, ...]) -> list[tuple[str
 
 def last(report: dict[str, Any], region: str, outcomes: tuple[str, ...] = ("kept", "set")) -> int | None:
     """The number that was accepted for it in the end; None: its own."""
-    found = [to for name, _, to in numbers(report, outcomes) if region in name]
-    return found[-1] if found else None
+    result = [to for name, _, to in numbers(report, outcomes) if region in name]
+    return result[-1] if result else None
 
 
 @pytest.mark.skipif(CPUS < 2, reason="with one CPU there is one thread")
@@ -57,7 +57,7 @@ def test_tiny_regions_end_with_one_thread_and_a_big_one_keeps_its_own(
 
     def kept(watched: Any) -> list[dict[str, Any]]:
         decided = watched.report()["decisions"]
-        return [each for each in decided if each["outcome"] == "kept" and "tiny" in each["subject"]]
+        return [entry for entry in decided if entry["outcome"] == "kept" and "tiny" in entry["subject"]]
 
     watched = long_enough(
         4,
@@ -76,11 +76,11 @@ def test_tiny_regions_end_with_one_thread_and_a_big_one_keeps_its_own(
     report = frozen.report()
     assert last(report, "tiny", ("set",)) == 1, "replayed"
     assert {decision["policy"] for decision in frozen.decisions_but_moves()} == {"history"}
-    region = next(each for each in report["regions"] if "tiny" in each["name"])
+    region = next(one_region for one_region in report["regions"] if "tiny" in one_region["name"])
     assert region["threads"] == 1, "from its first instance on"
 
-    without = run(program, "1", options=("--frozen", *options[1:]), env=threads(2))
-    assert numbers(without.report(), ("set", "kept")) == [], "not without the consent"
+    lacking = run(program, "1", options=("--frozen", *options[1:]), env=threads(2))
+    assert numbers(lacking.report(), ("set", "kept")) == [], "not without the consent"
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -109,15 +109,15 @@ def test_what_the_program_was_told_or_says_itself_stays(
         compiled(RELIES, compiler), how, "0.3", options=("--tune=shuffle", *options), env=threads(count)
     )
     assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
-    found = re.search(r"regions of (\d+) to (\d+) members", watched.done.stderr)
-    assert found is not None
-    least, most = int(found[1]), int(found[2])
+    result = re.search(r"regions of (\d+) to (\d+) members", watched.done.stderr)
+    assert result is not None
+    smallest, limit = int(result[1]), int(result[2])
     if how == "pthreads":
-        assert most == 3
+        assert limit == 3
     else:
-        assert (least, most) == ((3, 3) if how in ("clause", "sets") else (4, 4))
+        assert (smallest, limit) == ((3, 3) if how in ("clause", "sets") else (4, 4))
     missing = [
-        each for each in watched.report()["unavailable"] if each["what"] == "numbers of threads of regions"
+        entry for entry in watched.report()["unavailable"] if entry["what"] == "numbers of threads of regions"
     ]
     # A region with a clause may be brought down with another consent; all else is told with its reason.
     assert len(missing) == 1
@@ -127,7 +127,7 @@ def test_what_the_program_was_told_or_says_itself_stays(
 def test_clauses_go_down_only_with_the_stronger_consent(
     run: Run, compiled: Compiled, options: tuple[str, ...], compiler: str
 ) -> None:
-    given = ("--tune=shuffle", "--threads-even-if-fixed", *options)
+    given_values = ("--tune=shuffle", "--threads-even-if-fixed", *options)
 
     def turned(watched: Any) -> set[int]:
         return {to for _, _, to in numbers(watched.report(), ("set",))}
@@ -135,7 +135,7 @@ def test_clauses_go_down_only_with_the_stronger_consent(
     program = compiled(RELIES, compiler)
     watched = long_enough(
         2,
-        lambda seconds: run(program, "believes-clause", seconds, options=given, env=threads(4)),
+        lambda seconds: run(program, "believes-clause", seconds, options=given_values, env=threads(4)),
         lambda watched: turned(watched) == {1, 2, 3},
     )
     assert watched.done.stdout == "right\n", watched.done.stderr
@@ -145,8 +145,8 @@ def test_clauses_go_down_only_with_the_stronger_consent(
 def test_without_consent_there_is_no_such_knob(
     run: Run, compiled: Compiled, options: tuple[str, ...]
 ) -> None:
-    given = ("--tune=shuffle", *options[1:])
-    watched = run(compiled(REGIONS, "gcc"), "0.5", options=given, env=threads(4))
+    given_values = ("--tune=shuffle", *options[1:])
+    watched = run(compiled(REGIONS, "gcc"), "0.5", options=given_values, env=threads(4))
     assert watched.done.stdout == "right\n"
     assert numbers(watched.report(), ("set", "trial", "kept")) == []
 
@@ -154,7 +154,7 @@ def test_without_consent_there_is_no_such_knob(
 def test_arcs_searches_threads_schedule_and_chunk_of_a_region_together(
     run: Run, compiled: Compiled, tmp_path: Path
 ) -> None:
-    given = ("--tune", "--policy=arcs-offline", "--threads=regions", "--input-class", "any")
+    given_values = ("--tune", "--policy=arcs-offline", "--threads=regions", "--input-class", "any")
     program = compiled(REGIONS, "clang-19")
 
     # Nothing known before: what an earlier run has searched this one would not search again.
@@ -162,20 +162,20 @@ def test_arcs_searches_threads_schedule_and_chunk_of_a_region_together(
 
     def search(seconds: str) -> Any:
         histories.append(("--history", str(tmp_path / f"{seconds}.sqlite")))
-        return run(program, seconds, options=(*given, *histories[-1]), env=threads(4))
+        return run(program, seconds, options=(*given_values, *histories[-1]), env=threads(4))
 
     def points(watched: Any) -> set[tuple[str, str, str]]:
         """What was in force together, after each decision on the region or its loop."""
         now = {"threads": "4", "schedule": "as-written", "chunk": "1"}
-        seen = set()
+        seen_values = set()
         for decision in watched.report()["decisions"]:
             if "on_demand" not in decision["subject"]:
                 continue
             now.update(
                 {change["knob"]: change["to"] for change in decision["changes"] if change["knob"] in now}
             )
-            seen.add((now["threads"], now["schedule"], now["chunk"]))
-        return seen
+            seen_values.add((now["threads"], now["schedule"], now["chunk"]))
+        return seen_values
 
     def is_together(watched: Any) -> bool:
         return any(count == "2" and schedule != "as-written" for count, schedule, _ in points(watched))
@@ -193,10 +193,10 @@ def test_arcs_searches_threads_schedule_and_chunk_of_a_region_together(
         if "on_demand" in decision["subject"]
     }
     assert set(last.values()) == {"kept"} and len(last) == 2, last
-    again = run(program, "0.5", options=(*given, *histories[-1]), env=threads(4))
+    repeated = run(program, "0.5", options=(*given_values, *histories[-1]), env=threads(4))
     assert not [
         decision
-        for decision in again.report()["decisions"]
+        for decision in repeated.report()["decisions"]
         if "on_demand" in decision["subject"] and decision["outcome"] == "trial"
     ]
 
@@ -204,6 +204,6 @@ def test_arcs_searches_threads_schedule_and_chunk_of_a_region_together(
 @pytest.mark.parametrize("more", [(), ("--threads-even-if-fixed",)])
 def test_consent_without_search_is_an_error(trimtab: str, more: tuple[str, ...]) -> None:
     command = [trimtab, "run", "--threads=regions", *more, "--", "true"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "--threads regions needs --tune or --frozen" in done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert completed.returncode == 2
+    assert "--threads regions needs --tune or --frozen" in completed.stderr

@@ -45,11 +45,14 @@ def threads(count: int = 3) -> dict[str, str]:
 
 def recorded(run: Run, program: Path, options: str, history: Path, env: dict[str, str] | None = None) -> Any:
     """A run that has decided something, of those who decide much; of others, one run."""
-    more = ("--history", str(history)) if "--tune" in options else ()
+    overrides = ("--history", str(history)) if "--tune" in options else ()
     return long_enough(
         12,
         lambda rounds: run(
-            program, rounds, options=("--record-snapshots", *options.split(), *more), env=env or threads()
+            program,
+            rounds,
+            options=("--record-snapshots", *options.split(), *overrides),
+            env=env or threads(),
         ),
         lambda watched: not decides_much(options) or bool(watched.report()["decisions"]),
     )
@@ -60,12 +63,12 @@ def decides_much(options: str) -> bool:
 
 
 def replayed(trimtab: str, directory: Path, *options: str) -> tuple[int, list[dict[str, Any]]]:
-    done = subprocess.run(
+    completed = subprocess.run(
         [trimtab, "replay", str(directory), "--json", *options], capture_output=True, text=True, check=False
     )
-    assert done.stderr == "" and done.returncode in (0, 1), done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return done.returncode, found
+    assert completed.stderr == "" and completed.returncode in (0, 1), completed.stderr
+    result: list[dict[str, Any]] = json.loads(completed.stdout)
+    return completed.returncode, result
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
@@ -162,15 +165,15 @@ def test_a_killed_programs_decisions_are_made_again_until_there(
         code, (cut,) = replayed(trimtab, watched.directory)
         assert code == 0 and not cut["is_whole"] and cut["snapshots"] < engine["snapshots"], cut
         assert cut["decisions"] + cut["not_compared"] == engine["decisions"] + engine["not_compared"]
-    done = subprocess.run(
+    completed = subprocess.run(
         [trimtab, "replay", str(watched.directory)], capture_output=True, text=True, check=False
     )
     assert re.search(
         r"^process \S+-\d+-0: \d+ decisions? from \d+ snapshots, all as recorded; the snapshots end at [\d.]+ s, "
         r"\d+ decisions? there not compared$",
-        done.stdout,
+        completed.stdout,
         re.MULTILINE,
-    ), done.stdout
+    ), completed.stdout
 
 
 def test_what_was_changed_afterwards_is_found(
@@ -180,25 +183,29 @@ def test_what_was_changed_afterwards_is_found(
         run, compiled(SOURCE, "gcc"), "--tune --policy=arcs-online", tmp_path / "history.sqlite"
     )
     (file,) = watched.directory.glob("*/snapshots.txt")
-    told = file.read_text(encoding="utf-8")
+    reported = file.read_text(encoding="utf-8")
     assert replayed(trimtab, watched.directory)[0] == 0
     # The best that ever was measured is the worst.
-    file.write_text(re.sub(r"^(measured \d+) \S+", r"\1 0x1p+0", told, flags=re.MULTILINE), encoding="utf-8")
+    file.write_text(
+        re.sub(r"^(measured \d+) \S+", r"\1 0x1p+0", reported, flags=re.MULTILINE), encoding="utf-8"
+    )
     code, (engine,) = replayed(trimtab, watched.directory)
     assert code == 1
     first = engine["difference"]
     assert first["number"] == engine["decisions"] + 1 and first["recorded"] != first["replayed"]
-    done = subprocess.run(
+    completed = subprocess.run(
         [trimtab, "replay", str(watched.directory)], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 1
-    assert f"as recorded, then decision {first['number']} is another\n  recorded: " in done.stdout
-    file.write_text(told.replace("time 0x", "time x", 1), encoding="utf-8")
-    done = subprocess.run(
+    assert completed.returncode == 1
+    assert f"as recorded, then decision {first['number']} is another\n  recorded: " in completed.stdout
+    file.write_text(reported.replace("time 0x", "time x", 1), encoding="utf-8")
+    completed = subprocess.run(
         [trimtab, "replay", str(watched.directory)], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 2 and done.stdout == ""
-    assert re.search(r"snapshots.txt: line \d+: expected .*, found 'time x", done.stderr), done.stderr
+    assert completed.returncode == 2 and completed.stdout == ""
+    assert re.search(r"snapshots.txt: line \d+: expected .*, found 'time x", completed.stderr), (
+        completed.stderr
+    )
 
 
 def test_what_is_missing_is_named(run: Run, compiled: Compiled, trimtab: str, tmp_path: Path) -> None:
@@ -212,9 +219,11 @@ def test_what_is_missing_is_named(run: Run, compiled: Compiled, trimtab: str, tm
         ),
         (("--process", "1"), "expected one of the processes "),
     ):
-        done = subprocess.run(
+        completed = subprocess.run(
             [trimtab, "replay", str(watched.directory), *options], capture_output=True, text=True, check=False
         )
-        assert done.returncode == 2 and expected in done.stderr, done.stderr
-    done = subprocess.run([trimtab, "replay", str(tmp_path)], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "this is not a run directory" in done.stderr
+        assert completed.returncode == 2 and expected in completed.stderr, completed.stderr
+    completed = subprocess.run(
+        [trimtab, "replay", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert completed.returncode == 2 and "this is not a run directory" in completed.stderr

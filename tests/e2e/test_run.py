@@ -55,21 +55,21 @@ def test_imbalance_is_found_and_named(run: Run, workload: Callable[[str], Path])
     for _ in range(5):
         report = run(workload("triangular-clang"), env={**os.environ, "OMP_NUM_THREADS": "2"}).report()
         # Other programs' load may be a finding too, where the tests share the machine.
-        found = [finding for finding in report["findings"] if finding["cause"] == "imbalance"]
+        result = [finding for finding in report["findings"] if finding["cause"] == "imbalance"]
         # Iteration i costs i: the second half has three quarters of the work.
         # 1.5; less or more where other programs take CPU time from one of the two: then once more.
-        if found and 1.1 < report["regions"][0]["imbalance"] < 1.9:
+        if result and 1.1 < report["regions"][0]["imbalance"] < 1.9:
             break
-    assert len(found) == 1
-    assert "triangular.c" in found[0]["subject"] and 0 < found[0]["gain_s"] < report["wall_s"]
+    assert len(result) == 1
+    assert "triangular.c" in result[0]["subject"] and 0 < result[0]["gain_s"] < report["wall_s"]
     assert 1.1 < report["regions"][0]["imbalance"] < 1.9
 
 
 def test_a_run_is_the_users_alone(run: Run, workload: Callable[[str], Path]) -> None:
     directory = run(workload("mandelbrot-gcc"), options=("--with", "threads")).directory
-    found = [directory, *directory.rglob("*")]
-    assert {each.suffix for each in found} >= {".tt", ".json", ".events", ".profile"}
-    assert [each for each in found if each.stat().st_mode & 0o077] == []
+    result = [directory, *directory.rglob("*")]
+    assert {entry.suffix for entry in result} >= {".tt", ".json", ".events", ".profile"}
+    assert [entry for entry in result if entry.stat().st_mode & 0o077] == []
 
 
 @pytest.mark.parametrize("code", [0, 1, 7, 255])
@@ -83,8 +83,8 @@ def test_exit_codes(run: Run, code: int) -> None:
 def test_deaths_by_signal(run: Run, name: str) -> None:
     watched = run("sh", "-c", f"kill -{name[3:]} $$")
     assert watched.done.returncode == -signal.Signals[name]
-    told = f"the program was killed by signal {int(signal.Signals[name])} ({name})"
-    assert told in watched.done.stderr
+    reported = f"the program was killed by signal {int(signal.Signals[name])} ({name})"
+    assert reported in watched.done.stderr
     report = watched.report()
     assert report["exit"] == {"code": None, "signal": name} and not report["complete"]
 
@@ -108,13 +108,13 @@ def test_what_cannot_be_started(run: Run, tmp_path: Path) -> None:
     plain.write_text("x")
     assert run(str(plain)).done.returncode == 126
     plain.chmod(0o700)
-    for content, code, told in (
+    for content, code, reported in (
         (b"#!/nowhere/shell -x\n", 127, "plain: the interpreter /nowhere/shell is missing"),
         (b"\x7fELF\0 of another machine", 126, "plain: expected a program for this machine or a script"),
     ):
         plain.write_bytes(content)
         watched = run(str(plain))
-        assert watched.done.returncode == code and told in watched.done.stderr
+        assert watched.done.returncode == code and reported in watched.done.stderr
         assert watched.done.stderr.count("\n") == 1
         assert not watched.directory.exists(), "what did not run leaves no run behind"
 
@@ -129,24 +129,24 @@ def test_a_script_without_an_interpreter_is_the_shells(run: Run, tmp_path: Path)
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "2>/dev/full", "<&-", "2> >(exit 0)"])
 def test_streams_that_nobody_reads_change_no_exit_code(trimtab: str, tmp_path: Path, closed: str) -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         ["bash", "-c", f"'{trimtab}' run --tune --history h -- bash -c 'exit 3' {closed}"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
         check=False,
     )
-    assert done.returncode == 3, done.stderr
-    assert "Traceback" not in done.stderr and done.stdout == ""
+    assert completed.returncode == 3, completed.stderr
+    assert "Traceback" not in completed.stderr and completed.stdout == ""
 
 
 def test_a_folder_that_was_removed(trimtab: str, tmp_path: Path) -> None:
     script = f"mkdir gone; cd gone; rmdir ../gone; '{trimtab}' run -- bash -c 'echo on; exit 3'"
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-    done = subprocess.run(
+    completed = subprocess.run(
         ["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
     )
-    assert (done.returncode, done.stdout) == (3, "on\n"), done.stderr
+    assert (completed.returncode, completed.stdout) == (3, "on\n"), completed.stderr
     assert len(list((tmp_path / "state/trimtab").iterdir())) == 1, "its run is kept elsewhere"
 
 
@@ -264,14 +264,14 @@ def test_no_follow(run: Run, compiled: Compiled) -> None:
 
 
 def test_an_unwritable_run_directory(run: Run, trimtab: str, workload: Callable[[str], Path]) -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         [trimtab, "run", "-o", "/proc/none/run", "--", str(workload("tasktree-gcc"))],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0 and "right" in done.stdout
-    assert [line for line in done.stderr.splitlines() if "trimtab" in line] == [
+    assert completed.returncode == 0 and "right" in completed.stdout
+    assert [line for line in completed.stderr.splitlines() if "trimtab" in line] == [
         "trimtab: not recorded: /proc/none/run: No such file or directory"
     ]
 
@@ -288,23 +288,23 @@ def test_a_full_disk(trimtab: str, tmp_path: Path, workload: Callable[[str], Pat
     ):
         pytest.skip("mounting is not allowed here")
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [trimtab, "run", "--trace", "-o", str(mount / "r"), "--", str(workload("sph-gcc"))],
             capture_output=True,
             text=True,
             check=False,
         )
-        assert done.returncode == 0 and "right" in done.stdout
-        assert "trimtab" in done.stderr
-        done = subprocess.run(
+        assert completed.returncode == 0 and "right" in completed.stdout
+        assert "trimtab" in completed.stderr
+        completed = subprocess.run(
             [trimtab, "run", "-o", str(mount / "s"), "--", str(workload("sph-gcc"))],
             capture_output=True,
             text=True,
             check=False,
         )
-        assert done.returncode == 0 and "right" in done.stdout
-        assert "No space left" in done.stderr or "no room is left" in done.stderr, done.stderr
-        assert "static runtime" not in done.stderr, "that is not why there are no regions"
+        assert completed.returncode == 0 and "right" in completed.stdout
+        assert "No space left" in completed.stderr or "no room is left" in completed.stderr, completed.stderr
+        assert "static runtime" not in completed.stderr, "that is not why there are no regions"
         assert not list(mount.glob("*/.run.json.part")), "nothing is half-written"
     finally:
         subprocess.run(["umount", str(mount)], check=True)
@@ -326,14 +326,14 @@ def test_five_hundred_threads(run: Run, compiled: Compiled, compiler: str) -> No
 
 
 def test_two_runs_at_once(trimtab: str, tmp_path: Path, workload: Callable[[str], Path]) -> None:
-    both = [
+    pair = [
         subprocess.Popen(
             [trimtab, "run", "-q", "-o", str(tmp_path / name), "--", str(workload("lavamd-gcc"))],
             stdout=subprocess.PIPE,
         )
         for name in ("a", "b")
     ]
-    assert [process.wait(60) for process in both] == [0, 0]
+    assert [process.wait(60) for process in pair] == [0, 0]
     for name in ("a", "b"):
         assert (
             subprocess.run(
@@ -349,7 +349,7 @@ def test_a_static_program(run: Run, compiled: Compiled) -> None:
     assert "statically linked" in watched.done.stderr
     report = watched.report()
     assert report["regions"] == []
-    reasons = [each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions"]
+    reasons = [entry["why"] for entry in report["unavailable"] if entry["what"] == "OpenMP regions"]
     assert len(reasons) == 1 and "statically" in reasons[0]
     assert "operating system:" in watched.done.stderr and " of CPU time" in watched.done.stderr
 
@@ -383,7 +383,7 @@ def test_two_runtimes_in_one_process_are_kept_apart(run: Run, compiled: Compiled
     assert watched.done.stdout == "499500 499500\n"
     report = watched.report()
     assert sorted(region["runtime"] for region in report["regions"]) == ["libgomp", "libomp"]
-    assert any("two OpenMP runtimes" in each["why"] for each in report["unavailable"])
+    assert any("two OpenMP runtimes" in entry["why"] for entry in report["unavailable"])
 
 
 def test_libraries_that_come_and_go(run: Run, compiled: Compiled, tmp_path: Path) -> None:
@@ -464,10 +464,12 @@ def test_a_damaged_run_is_a_clear_error(run: Run, trimtab: str, workload: Callab
         path.write_bytes(whole)
     files[0].parent.joinpath("run.json").unlink(missing_ok=True)
     (watched.directory / "run.json").unlink(missing_ok=True)
-    done = subprocess.run(
+    completed = subprocess.run(
         [trimtab, "report", str(watched.directory)], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 2 and "run.json" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        completed.returncode == 2 and "run.json" in completed.stderr and "Traceback" not in completed.stderr
+    )
 
 
 def test_page_is_whole_and_loads_nothing(run: Run, workload: Callable[[str], Path], tmp_path: Path) -> None:
@@ -481,12 +483,12 @@ def test_page_is_whole_and_loads_nothing(run: Run, workload: Callable[[str], Pat
 
 
 def test_list_and_last(trimtab: str, tmp_path: Path) -> None:
-    done = subprocess.run([trimtab, "run", "-q", "--", "true"], cwd=tmp_path, check=False)
-    assert done.returncode == 0
+    completed = subprocess.run([trimtab, "run", "-q", "--", "true"], cwd=tmp_path, check=False)
+    assert completed.returncode == 0
     listed = json.loads(
         subprocess.run([trimtab, "list", "--json"], cwd=tmp_path, capture_output=True, check=True).stdout
     )
-    assert [each["program"] for each in listed] == ["true"]
+    assert [entry["program"] for entry in listed] == ["true"]
     assert (
         subprocess.run([trimtab, "report", "last"], cwd=tmp_path, capture_output=True, check=False).returncode
         == 0

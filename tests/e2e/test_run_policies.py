@@ -73,7 +73,7 @@ def run_with(run: Run, program: Path, policy: str, history: tuple[str, str], sec
 
 
 def disabled(report: dict[str, Any]) -> list[str]:
-    return [each["why"] for each in report["unavailable"] if each["what"] == "policy mine.py"]
+    return [entry["why"] for entry in report["unavailable"] if entry["what"] == "policy mine.py"]
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
@@ -88,8 +88,8 @@ def test_arcs_searches_its_sets_and_keeps_the_best(
         lambda watched: bool(watched.report()["decisions"]),
     )
     decided = watched.report()["decisions"]
-    assert {each["policy"] for each in decided} == {policy}
-    tried = {(one["knob"], one["to"]) for each in decided for one in each["changes"]}
+    assert {entry["policy"] for entry in decided} == {policy}
+    tried = {(change["knob"], change["to"]) for entry in decided for change in entry["changes"]}
     assert {to for knob, to in tried if knob == "schedule"} <= {"as-written", "static", "dynamic", "guided"}
     assert {to for knob, to in tried if knob == "chunk"} <= {"1", "8", "16", "32", "64", "128", "256", "512"}
     assert decided[-1]["outcome"] in ("kept", "undone")
@@ -131,7 +131,7 @@ def test_a_policy_of_the_users_is_asked(
             decision["policy"],
             decision["outcome"],
             decision["reason"],
-            {one["knob"]: one["to"] for one in decision["changes"]},
+            {change["knob"]: change["to"] for change in decision["changes"]},
         )
         for decision in report["decisions"]
     ]
@@ -192,8 +192,8 @@ def test_a_policy_that_fails_is_disabled_and_told_and_the_program_goes_on(
         lambda seconds: run_with(run, program, policy, history, float(seconds)),
         lambda watched: bool(disabled(watched.report())),
     )
-    (found,) = disabled(watched.report())
-    assert re.search(why, found), found
+    (result,) = disabled(watched.report())
+    assert re.search(why, result), result
     assert watched.report()["decisions"] == []
     if "I was here" in body:
         assert "I was here" in (watched.directory / "policy.log").read_text()
@@ -213,15 +213,15 @@ def test_what_cannot_be_a_policy_is_told_before_the_program_starts(
     trimtab: str, tmp_path: Path, policy: str, options: tuple[str, ...], expected: str
 ) -> None:
     (tmp_path / "broken.py").write_text("class Mine(:\n")
-    done = subprocess.run(
+    completed = subprocess.run(
         [trimtab, "run", *options, "--policy", policy, "--", "sh", "-c", "echo started"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 2 and done.stdout == "", done.stdout
-    assert expected in " ".join(done.stderr.split()).replace("│ ", ""), done.stderr
+    assert completed.returncode == 2 and completed.stdout == "", completed.stdout
+    assert expected in " ".join(completed.stderr.split()).replace("│ ", ""), completed.stderr
 
 
 def test_the_documents_example_works(

@@ -43,7 +43,7 @@ def test_a_filter_ends_no_program(
     report = watched.report()
     (region,) = report["regions"]
     assert region["calls"] == 100 + AFTER, "recording goes on in memory that is mapped"
-    whys = {each["what"]: each["why"] for each in report["unavailable"]}
+    whys = {entry["what"]: entry["why"] for entry in report["unavailable"]}
     assert "seccomp" in whys["figures over time after the filter"]
 
 
@@ -53,7 +53,7 @@ def test_a_filter_before_the_first_region_ends_no_program(run: Run, compiled: Co
     _needs_seccomp(program)
     watched = run(program, how, 0, AFTER)
     assert (watched.done.returncode, watched.done.stdout) == (0, "done\n"), watched.done.stderr
-    whats = {each["what"] for each in watched.report()["unavailable"]}
+    whats = {entry["what"] for entry in watched.report()["unavailable"]}
     assert "threads and programs started after the filter" in whats
 
 

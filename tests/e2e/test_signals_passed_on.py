@@ -116,8 +116,8 @@ def test_to_the_group_as_soon_as_the_program_begins(trimtab: str, tmp_path: Path
     # Nothing is loaded before its first instruction.
     subprocess.run(["gcc", "-static", str(source), "-o", str(tmp_path / "sends")], check=True)
     command = [trimtab, "run", "-q", "-o", str(tmp_path / "run"), "--", str(tmp_path / "sends")]
-    done = subprocess.run(command, capture_output=True, text=True, start_new_session=True, timeout=60)
-    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True, start_new_session=True, timeout=60)
+    assert (completed.returncode, completed.stdout) == (0, "1\n"), completed.stderr
 
 
 def test_an_interrupted_program_ends_as_it_would_alone(trimtab: str, tmp_path: Path) -> None:

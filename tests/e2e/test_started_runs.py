@@ -29,11 +29,11 @@ int main(void) {
 CPUS = len(os.sched_getaffinity(0))
 
 
-def environment(**more: str) -> dict[str, str]:
+def environment(**overrides: str) -> dict[str, str]:
     left_open = {
         name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "KMP_", "GOMP_"))
     }
-    return {**left_open, **more}
+    return {**left_open, **overrides}
 
 
 @pytest.fixture
@@ -59,10 +59,10 @@ def half_a_cpu() -> Iterator[Callable[[], None]]:
 def test_threads_for_a_quota(
     run: Run, compiled: Compiled, tmp_path: Path, half_a_cpu: Callable[[], None], compiler: str
 ) -> None:
-    def threads(how: str, **more: str) -> str:
-        options = (how, "--history", str(tmp_path / "history.sqlite"))
+    def threads(mode: str, **overrides: str) -> str:
+        options = (mode, "--history", str(tmp_path / "history.sqlite"))
         watched = run(
-            compiled(SOURCE, compiler), options=options, env=environment(**more), preexec_fn=half_a_cpu
+            compiled(SOURCE, compiler), options=options, env=environment(**overrides), preexec_fn=half_a_cpu
         )
         assert watched.done.returncode == 0, watched.done.stderr
         count, _, answer = str(watched.done.stdout).strip().split(", ")

@@ -21,18 +21,18 @@ Sweep = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def go(trimtab: str, tmp_path: Path) -> Sweep:
-    def call(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
-        return finished([trimtab, "sweep", "tiny.toml", *arguments], cwd=tmp_path, **more)
+    def call(*arguments: str, **overrides: Any) -> subprocess.CompletedProcess[str]:
+        return finished([trimtab, "sweep", "tiny.toml", *arguments], cwd=tmp_path, **overrides)
 
     return call
 
 
 def test_a_whole_sweep(go: Sweep, tmp_path: Path) -> None:
     write(tmp_path, FIGURE)
-    done = go("-o", "out")
-    assert done.returncode == 0, done.stderr
-    assert "trimtab: 24 of 24 runs done: out/index.html" in done.stderr
-    assert "Best execution time" in done.stdout and "execution time (s)" in done.stdout
+    completed = go("-o", "out")
+    assert completed.returncode == 0, completed.stderr
+    assert "trimtab: 24 of 24 runs done: out/index.html" in completed.stderr
+    assert "Best execution time" in completed.stdout and "execution time (s)" in completed.stdout
     names = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*")}
     tables = {f"{name}.{kind}" for name in ("table", "runs", "best") for kind in ("csv", "parquet")}
     assert names == {
@@ -47,20 +47,20 @@ def test_a_whole_sweep(go: Sweep, tmp_path: Path) -> None:
         ),
         ".lock",
     }
-    about = json.loads((tmp_path / "out/experiment.json").read_text())
-    assert about["machine"]["cpus"] > 0 and about["what_runs"]["command"][1] == "subject.py"
+    description = json.loads((tmp_path / "out/experiment.json").read_text())
+    assert description["machine"]["cpus"] > 0 and description["what_runs"]["command"][1] == "subject.py"
     # Interleaved: a third of the way each configuration was run once.
     assert len(set(ran(tmp_path)[:8])) == 8
-    again = go("-o", "out", "--json")
+    repeated = go("-o", "out", "--json")
     assert len(ran(tmp_path)) == 24, "nothing is run twice"
-    told = json.loads(again.stdout)
-    assert told["runs"]["done"] == 24 and len(told["configurations"]) == 8
-    assert told["best"][0]["groups"][0]["median"] == 2.0
+    reported = json.loads(repeated.stdout)
+    assert reported["runs"]["done"] == 24 and len(reported["configurations"]) == 8
+    assert reported["best"][0]["groups"][0]["median"] == 2.0
 
 
 def test_a_narrow_terminal_shows_whole_columns(go: Sweep, tmp_path: Path) -> None:
-    more = FIGURE + 'show = ["idle_rate", "wall_s", "user_s"]\n'
-    write(tmp_path, more, samples="1")
+    overrides = FIGURE + 'show = ["idle_rate", "wall_s", "user_s"]\n'
+    write(tmp_path, overrides, samples="1")
     wide = go("-o", "out", env={**os.environ, "COLUMNS": "200"}).stdout
     narrow = go("-o", "out", env={**os.environ, "COLUMNS": "80"}).stdout
     assert "CPU time in the program (s)" in wide
@@ -78,18 +78,21 @@ def test_default_folder_and_refusal_to_go_on(go: Sweep, tmp_path: Path) -> None:
 
 def test_a_dry_run_runs_nothing(go: Sweep, tmp_path: Path) -> None:
     write(tmp_path)
-    done = go("--dry-run")
-    assert done.returncode == 0 and "8 configurations, 24 runs, interleaved" in done.stdout
-    assert done.stdout.count("subject.py grain=") == 20 and "and 4 more (--json has all)" in done.stdout
-    told = json.loads(go("--dry-run", "--json", "--samples", "2", "--seed", "5").stdout)
-    assert (told["runs"], told["seed"], len(told["commands"])) == (16, 5, 16)
-    same = json.loads(go("--dry-run", "--json", "--samples", "2", "--seed", "5").stdout)
+    completed = go("--dry-run")
+    assert completed.returncode == 0 and "8 configurations, 24 runs, interleaved" in completed.stdout
+    assert (
+        completed.stdout.count("subject.py grain=") == 20
+        and "and 4 more (--json has all)" in completed.stdout
+    )
+    reported = json.loads(go("--dry-run", "--json", "--samples", "2", "--seed", "5").stdout)
+    assert (reported["runs"], reported["seed"], len(reported["commands"])) == (16, 5, 16)
+    equal = json.loads(go("--dry-run", "--json", "--samples", "2", "--seed", "5").stdout)
     other = json.loads(go("--dry-run", "--json", "--samples", "2", "--seed", "6").stdout)
-    assert told == same and told["commands"] != other["commands"]
+    assert reported == equal and reported["commands"] != other["commands"]
     assert ran(tmp_path) == [] and not (tmp_path / "trimtab-sweeps").exists()
     # What is run is what was shown.
     go("--samples", "2", "--seed", "5", "--json")
-    assert [command.split("subject.py ")[1] for command in told["commands"]] == ran(tmp_path)
+    assert [command.split("subject.py ")[1] for command in reported["commands"]] == ran(tmp_path)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -101,19 +104,19 @@ def test_a_sweep_that_is_killed_goes_on(trimtab: str, tmp_path: Path, how: signa
     )
     until(lambda: any("hang" in line for line in ran(tmp_path)))
     process.send_signal(how)
-    _, told = process.communicate(timeout=60)
+    _, reported = process.communicate(timeout=60)
     before = (tmp_path / "out/results.jsonl").read_text().splitlines() if len(ran(tmp_path)) > 1 else []
     assert len(before) == len(ran(tmp_path)) - 1, "all that finished, and nothing else"
     if how is signal.SIGKILL:
         assert process.returncode == -signal.SIGKILL
     else:
-        assert process.returncode == 128 + how and "stopped; the same command goes on from out" in told
+        assert process.returncode == 128 + how and "stopped; the same command goes on from out" in reported
     text = (tmp_path / "subject.py").read_text()
     (tmp_path / "subject.py").write_text(text.replace("time.sleep(600)", "pass"))
-    again = finished(command, cwd=tmp_path)
-    assert again.returncode == 0, again.stderr
-    assert ("which a killed sweep had left running" in again.stderr) == (how is signal.SIGKILL)
-    assert "trimtab: 18 of 18 runs done" in again.stderr
+    repeated = finished(command, cwd=tmp_path)
+    assert repeated.returncode == 0, repeated.stderr
+    assert ("which a killed sweep had left running" in repeated.stderr) == (how is signal.SIGKILL)
+    assert "trimtab: 18 of 18 runs done" in repeated.stderr
     after = (tmp_path / "out/results.jsonl").read_text().splitlines()
     assert after[: len(before)] == before and len(after) == 18 and len(ran(tmp_path)) == 19
 
@@ -121,12 +124,13 @@ def test_a_sweep_that_is_killed_goes_on(trimtab: str, tmp_path: Path, how: signa
 def test_failures_are_told_and_the_rest_is_run(go: Sweep, tmp_path: Path) -> None:
     write(tmp_path, FIGURE, samples="1")
     chosen = ("--set", "mode=a,fail,wrong", "--set", "grain=1")
-    done = go("-o", "out", *chosen)
-    assert done.returncode == 1 and len(ran(tmp_path)) == 3
-    assert "mode=fail: exit code 3: it broke" in done.stderr
-    assert "mode=wrong: wrong answer: expected output like 'answer" in done.stderr
+    completed = go("-o", "out", *chosen)
+    assert completed.returncode == 1 and len(ran(tmp_path)) == 3
+    assert "mode=fail: exit code 3: it broke" in completed.stderr
+    assert "mode=wrong: wrong answer: expected output like 'answer" in completed.stderr
     assert (
-        "3 of 3 runs done, 2 failed" in done.stderr and "--retry-failed runs again what failed" in done.stderr
+        "3 of 3 runs done, 2 failed" in completed.stderr
+        and "--retry-failed runs again what failed" in completed.stderr
     )
     assert "exit code 3" in (tmp_path / "out/index.html").read_text()
     assert go("-o", "out", *chosen).returncode == 1, "they still failed"
@@ -150,9 +154,13 @@ def test_what_is_wrong_is_told_in_a_line(
     go: Sweep, tmp_path: Path, arguments: tuple[str, ...], told: str
 ) -> None:
     write(tmp_path)
-    done = go(*arguments)
-    assert done.returncode == 2 and done.stdout == ""
-    assert told in done.stderr and done.stderr.count("\n") == 1 and done.stderr.startswith("trimtab: ")
+    completed = go(*arguments)
+    assert completed.returncode == 2 and completed.stdout == ""
+    assert (
+        told in completed.stderr
+        and completed.stderr.count("\n") == 1
+        and completed.stderr.startswith("trimtab: ")
+    )
 
 
 def test_wrong_files_are_told_in_a_line(go: Sweep, tmp_path: Path) -> None:
@@ -222,19 +230,19 @@ def test_runs_under_observation(
     # A package of the same name beside the program is not taken for ours.
     (tmp_path / "trimtab").mkdir()
     (tmp_path / "trimtab/__init__.py").write_text("raise SystemExit('not this one')")
-    done = finished([trimtab, "sweep", "o.toml", "-o", "out", "--json"], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = {
+    completed = finished([trimtab, "sweep", "o.toml", "-o", "out", "--json"], cwd=tmp_path)
+    assert completed.returncode == 0, completed.stderr
+    result = {
         configuration["configuration"]["schedule"]: configuration["metrics"]
-        for configuration in json.loads(done.stdout)["configurations"]
+        for configuration in json.loads(completed.stdout)["configurations"]
     }
     # The workload's loop is unbalanced: static chunks wait.
-    assert found["static"]["waiting"]["median"] > found["dynamic"]["waiting"]["median"]
-    for metrics in found.values():
+    assert result["static"]["waiting"]["median"] > result["dynamic"]["waiting"]["median"]
+    for metrics in result.values():
         assert metrics["idle"]["median"] >= metrics["waiting"]["median"]
         assert metrics["observed_efficiency"]["n"] == 2 and metrics["observed_regions"]["min"] > 0
         assert metrics["wall_s"]["median"] > 0 and "observed_counter_cpu_busy" in metrics
-    assert all(metrics["cpu"]["median"] > 0 for metrics in found.values())
+    assert all(metrics["cpu"]["median"] > 0 for metrics in result.values())
     kept = list((tmp_path / "out/runs").glob("*/run.json")) if is_kept else []
     assert len(kept) == (4 if is_kept else 0) and (tmp_path / "out/runs").exists() == is_kept
 
@@ -245,11 +253,11 @@ def test_observation_on_demand(trimtab: str, tmp_path: Path, workload: Callable[
         '[metrics]\ncpu = {from = "observed_counter_process_cpu", required = false}\n'
     )
     for options, is_there in (((), False), (("--with", "cpu"), True)):
-        done = finished(
+        completed = finished(
             [trimtab, "sweep", "o.toml", "-o", f"out{is_there}", "--json", *options], cwd=tmp_path
         )
-        assert done.returncode == 0, done.stderr
-        (only,) = json.loads(done.stdout)["configurations"]
+        assert completed.returncode == 0, completed.stderr
+        (only,) = json.loads(completed.stdout)["configurations"]
         assert ("cpu" in only["metrics"]) == is_there and (
             "observed_efficiency" in only["metrics"]
         ) == is_there

@@ -53,9 +53,9 @@ def test_pieces_of_files_are_pieces_of_files(tmp_path: Path) -> None:
     assert len(pieces) == 4
     path = tmp_path / "whole.toml"
     path.write_text('name = "whole"\ncommand = "true"\n' + "\n".join(pieces))
-    found = {factor.name: factor.values for factor in load(path).factors}
-    assert found["workers"] == (1, 2, 4, 8, 16) and found["share"] == (0, 0.25, 0.5, 0.75, 1)
-    assert found["partition"][0] == 160 and found["partition"][-1] == 1_000_000
+    result = {factor.name: factor.values for factor in load(path).factors}
+    assert result["workers"] == (1, 2, 4, 8, 16) and result["share"] == (0, 0.25, 0.5, 0.75, 1)
+    assert result["partition"][0] == 160 and result["partition"][-1] == 1_000_000
     assert configurations(load(path))
     short = load(path, variant="short")
     assert 0 < len(configurations(short)) < len(configurations(load(path))) and short.samples == 2
@@ -84,11 +84,11 @@ def test_the_grain_size_study(trimtab: str, tmp_path: Path) -> None:
     program.chmod(0o755)
     chosen = ["--set", "points=100000", "--set", "policy=hierarchy", "--set", f"program={program}"]
     out = tmp_path / "out"
-    done = finished([trimtab, "sweep", str(STUDY), "-o", str(out), "--samples", "1", "--json", *chosen])
-    assert done.returncode == 0, done.stderr
-    assert "no figure 'cache_misses': no run has 'cache_misses'" in done.stderr
+    completed = finished([trimtab, "sweep", str(STUDY), "-o", str(out), "--samples", "1", "--json", *chosen])
+    assert completed.returncode == 0, completed.stderr
+    assert "no figure 'cache_misses': no run has 'cache_misses'" in completed.stderr
     assert len(list((out / "figures").glob("*.svg"))) == 7
-    (best,) = json.loads(done.stdout)["best"]
+    (best,) = json.loads(completed.stdout)["best"]
     assert [group["configuration"]["workers"] for group in best["groups"]] == [1, 2]
     for group in best["groups"]:
         workers, partition = group["configuration"]["workers"], group["configuration"]["partition"]
@@ -100,12 +100,12 @@ def test_the_grain_size_study_of_the_real_program(
 ) -> None:
     chosen = ["--set", "points=20000", "--set", "steps=5", "--set", f"program={workload('heat_ring')}"]
     out = tmp_path / "out"
-    done = finished([trimtab, "sweep", str(STUDY), "-o", str(out), "--samples", "1", "--json", *chosen])
-    assert done.returncode == 0, done.stderr
+    completed = finished([trimtab, "sweep", str(STUDY), "-o", str(out), "--samples", "1", "--json", *chosen])
+    assert completed.returncode == 0, completed.stderr
     assert len(list((out / "figures").glob("*.svg"))) >= 7
-    found = json.loads(done.stdout)
-    assert len(found["configurations"]) == found["runs"]["done"] == 6 * 2 * 6
-    for configuration in found["configurations"]:
+    result = json.loads(completed.stdout)
+    assert len(result["configurations"]) == result["runs"]["done"] == 6 * 2 * 6
+    for configuration in result["configurations"]:
         metrics = configuration["metrics"]
         assert 0 <= metrics["idle_rate"]["median"] <= 1
         assert metrics["lups"]["median"] == pytest.approx(20000 * 5 / metrics["time_s"]["median"], rel=1e-3)
@@ -115,18 +115,18 @@ def test_the_study_of_worker_caps(trimtab: str, tmp_path: Path, workload: Callab
     chosen = ["--set", "points=20000", "--set", "steps=20", "--set", f"program={workload('heat_ring')}"]
     out = tmp_path / "out"
     study = ROOT / "docs/experiments/worker_cap.toml"
-    done = finished([trimtab, "sweep", str(study), "-o", str(out), "--samples", "1", "--json", *chosen])
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)["configurations"]
+    completed = finished([trimtab, "sweep", str(study), "-o", str(out), "--samples", "1", "--json", *chosen])
+    assert completed.returncode == 0, completed.stderr
+    result = json.loads(completed.stdout)["configurations"]
     assert [
-        tuple(each["configuration"][name] for name in ("workers", "tuned", "policy")) for each in found
+        tuple(entry["configuration"][name] for name in ("workers", "tuned", "policy")) for entry in result
     ] == [
         (1, "", "tuner"),
         (2, "", "tuner"),
         *(
-            (workers, *how)
+            (workers, *mode)
             for workers in (4, 8)
-            for how in (("", "tuner"), *(("workers", policy) for policy in ("tuner", "fit", "queue-length")))
+            for mode in (("", "tuner"), *(("workers", policy) for policy in ("tuner", "fit", "queue-length")))
         ),
     ]
-    assert all(each["metrics"]["time_s"]["n"] == 1 for each in found)
+    assert all(entry["metrics"]["time_s"]["n"] == 1 for entry in result)

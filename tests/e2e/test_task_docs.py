@@ -26,8 +26,10 @@ def program(trimtab: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["cmake", "-S", source, "-B", build, f"-Dtrimtab_DIR={cmake_dir}"],
         ["cmake", "--build", build, "--target", "tasks"],
     ):
-        done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, timeout=300)
-        assert done.returncode == 0, done.stdout + done.stderr
+        completed = subprocess.run(
+            [*map(str, command)], capture_output=True, text=True, check=False, timeout=300
+        )
+        assert completed.returncode == 0, completed.stdout + completed.stderr
     return build / "tasks"
 
 
@@ -41,32 +43,36 @@ def test_every_example_is_one_that_is_run() -> None:
 
 def test_the_command_says_what_is_written(program: Path) -> None:
     (block,) = re.findall(r"```console\n\$ \./tasks (.*?)\n(.*?)```", TEXT, re.DOTALL)
-    done = subprocess.run(
+    completed = subprocess.run(
         [program, *block[0].split()], capture_output=True, text=True, check=False, timeout=60
     )
-    assert done.returncode == 0
+    assert completed.returncode == 0
     expected = re.escape(block[1].strip()).replace("…", ".*")
-    assert re.fullmatch(expected, (done.stdout + done.stderr).strip()), done.stdout + done.stderr
+    assert re.fullmatch(expected, (completed.stdout + completed.stderr).strip()), (
+        completed.stdout + completed.stderr
+    )
 
 
 def test_a_wrong_option_is_told(program: Path) -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         [program, "--trimtab:policy=fifo"], capture_output=True, text=True, check=False, timeout=60
     )
-    assert done.returncode == 2
-    assert '--trimtab:policy is "fifo", expected one of local, local-priority' in done.stderr
+    assert completed.returncode == 2
+    assert '--trimtab:policy is "fifo", expected one of local, local-priority' in completed.stderr
 
 
 def test_the_table_of_options_is_that_of_the_sources(program: Path) -> None:
-    done = subprocess.run([program, "--trimtab:help"], capture_output=True, text=True, check=True, timeout=60)
-    names = re.findall(r"^--trimtab:(\S+)", done.stdout, re.MULTILINE)
+    completed = subprocess.run(
+        [program, "--trimtab:help"], capture_output=True, text=True, check=True, timeout=60
+    )
+    names = re.findall(r"^--trimtab:(\S+)", completed.stdout, re.MULTILINE)
     rows = re.findall(
         r"^\| `([a-z-]+)` \| `TRIMTAB_\w+` \| ([^|]*)\| ([^|]*) \| ([^|]*) \|$",
         OPTIONS.partition("<!-- end of options -->")[0],
         re.MULTILINE,
     )
     assert [name for name, *_ in rows] == names
-    lines = dict(zip(names, done.stdout.splitlines(), strict=True))
+    lines = dict(zip(names, completed.stdout.splitlines(), strict=True))
     for name, default, values, meaning in rows:
         assert meaning in lines[name] and values in lines[name] and default.strip() in lines[name]
 
@@ -75,16 +81,16 @@ def test_reports_call_tasks_as_is_written(trimtab: str, program: Path, tmp_path:
     run = tmp_path / "run"
     command = [trimtab, "run", "-o", str(run), "--", str(program), "--trimtab:workers=2"]
     subprocess.run(command, capture_output=True, check=True, timeout=120)
-    done = subprocess.run(
+    completed = subprocess.run(
         [trimtab, "report", str(run), "--json"], capture_output=True, check=True, timeout=120
     )
-    tasks = {task["name"]: task for task in json.loads(done.stdout)["tasks"]}
+    tasks = {task["name"]: task for task in json.loads(completed.stdout)["tasks"]}
     assert {"assembly of the matrix", "solve the cells"} <= set(tasks)
     for algorithm in ("for_loop", "transform_reduce", "exclusive_scan", "reduce"):
         assert [name for name in tasks if re.fullmatch(rf"{algorithm} at tasks\.cpp:\d+", name)], algorithm
     # A spawned coroutine, and one for each fork.
-    (fib,) = (each for name, each in tasks.items() if "fib_of_coroutines" in name)
+    (fib,) = (task for name, task in tasks.items() if "fib_of_coroutines" in name)
     assert fib["created"] == fib["count"] == 987
-    (search,) = (each for name, each in tasks.items() if re.search(r"\bsearch\b", name))
+    (search,) = (task for name, task in tasks.items() if re.search(r"\bsearch\b", name))
     assert search["count"] == 1 and search["suspended"] > 0
     assert not [name for name in tasks if "clone" in name]

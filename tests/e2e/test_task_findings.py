@@ -24,10 +24,10 @@ pytestmark = pytest.mark.alone
 
 @pytest.fixture(scope="module")
 def program(trimtab: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    asked = subprocess.run([trimtab, "--cmake-dir"], capture_output=True, text=True, check=True)
-    native = Path(asked.stdout.strip()).parent
+    requested = subprocess.run([trimtab, "--cmake-dir"], capture_output=True, text=True, check=True)
+    native = Path(requested.stdout.strip()).parent
     libraries = [
-        native / "lib" / f"libtrimtab_{each}.a" for each in ("tasks", "observe", "base", "boost_context")
+        native / "lib" / f"libtrimtab_{entry}.a" for entry in ("tasks", "observe", "base", "boost_context")
     ]
     built = tmp_path_factory.mktemp("task-findings") / "task_findings"
     command = ["g++", "-std=c++20", "-O2", "-g1", "-I", native / "include", SOURCE, *libraries]
@@ -35,23 +35,25 @@ def program(trimtab: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def _report(trimtab: str, program: Path, what: str, folder: Path) -> dict[str, Any]:
+def _report(trimtab: str, program: Path, item_name: str, folder: Path) -> dict[str, Any]:
     run = folder / "run"
     subprocess.run(
-        [trimtab, "run", "-q", "--tune=off", "-o", str(run), "--", str(program), what],
+        [trimtab, "run", "-q", "--tune=off", "-o", str(run), "--", str(program), item_name],
         check=True,
         timeout=120,
     )
-    told = subprocess.run([trimtab, "report", str(run), "--json"], capture_output=True, text=True, check=True)
-    report: dict[str, Any] = json.loads(told.stdout)
+    reported = subprocess.run(
+        [trimtab, "report", str(run), "--json"], capture_output=True, text=True, check=True
+    )
+    report: dict[str, Any] = json.loads(reported.stdout)
     return report
 
 
 def _first(report: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = next(
+    result: dict[str, Any] = next(
         finding for finding in report["findings"] if finding["cause"] not in _OF_MACHINE
     )
-    return found
+    return result
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_the_first_finding_names_the_cause(
     # Of the causes of starving, no other is told with half of its gain.
     others = {"one long task", "a chain of tasks", "one producer", "too few tasks ready"} - {cause}
     gains = {finding["cause"]: finding["gain_s"] for finding in report["findings"]}
-    assert all(gains.get(each, 0.0) < gains[cause] / 2 for each in others), report["findings"]
+    assert all(gains.get(other, 0.0) < gains[cause] / 2 for other in others), report["findings"]
 
 
 def test_tasks_that_wait_have_their_own_times(trimtab: str, program: Path, tmp_path: Path) -> None:

@@ -25,26 +25,26 @@ def played(trimtab: str, compiled: Callable[..., Path]) -> Path:
 @pytest.fixture(scope="module")
 def runs(trimtab: str, played: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A run directory of each level."""
-    found = {}
+    result = {}
     for level in ("profile", "trace"):
-        found[level] = tmp_path_factory.mktemp("runs") / level
+        result[level] = tmp_path_factory.mktemp("runs") / level
         options = ["--trace"] if level == "trace" else []
-        command = [trimtab, "run", "-o", str(found[level]), *options, "--", str(played)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        assert done.returncode == 0, done.stderr
-        (found[level] / "verdict.txt").write_text(done.stderr)
-    return found
+        command = [trimtab, "run", "-o", str(result[level]), *options, "--", str(played)]
+        completed = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert completed.returncode == 0, completed.stderr
+        (result[level] / "verdict.txt").write_text(completed.stderr)
+    return result
 
 
 def report_of(trimtab: str, directory: Path) -> dict[str, Any]:
-    done = subprocess.run([trimtab, "report", str(directory), "--json"], capture_output=True, check=True)
-    report: dict[str, Any] = json.loads(done.stdout)
+    completed = subprocess.run([trimtab, "report", str(directory), "--json"], capture_output=True, check=True)
+    report: dict[str, Any] = json.loads(completed.stdout)
     return report
 
 
 def test_without_trimtab_it_costs_nothing(played: Path) -> None:
-    done = subprocess.run([played], capture_output=True, text=True, check=True)
-    assert done.stdout == "not watched\n"
+    completed = subprocess.run([played], capture_output=True, text=True, check=True)
+    assert completed.stdout == "not watched\n"
 
 
 @pytest.mark.parametrize("level", ["profile", "trace"])
@@ -54,7 +54,7 @@ def test_counts_are_exact(trimtab: str, runs: dict[str, Path], level: str) -> No
     assert tasks["part"]["count"] == tasks["part"]["created"] == tasks["part"]["timed"] == 200
     assert tasks["critical"]["count"] == tasks["waiter"]["count"] == tasks["giver"]["count"] == 1
     assert tasks["waiter"]["suspended"] == 1
-    tiny = [each for name, each in tasks.items() if "task_without_a_name" in name]
+    tiny = [task for name, task in tasks.items() if "task_without_a_name" in name]
     if level == "profile":
         assert (tiny[0]["count"], tiny[0]["timed"], tiny[0]["created"]) == (200_000, 2_000, 200_000)
         assert "task_runtime.c" in tiny[0]["name"] or ".c:" in tiny[0]["name"]
@@ -68,7 +68,7 @@ def test_counts_are_exact(trimtab: str, runs: dict[str, Path], level: str) -> No
 def test_times_and_shares_are_what_was_done(trimtab: str, runs: dict[str, Path], level: str) -> None:
     report = report_of(trimtab, runs[level])
     first, second = report["workers"]
-    assert [each["name"] for each in (first, second)] == ["played 1, worker 0", "played 1, worker 1"]
+    assert [entry["name"] for entry in (first, second)] == ["played 1, worker 0", "played 1, worker 1"]
     assert first["runtime"] == "played 1"
     # Each at least what the CPU was busy for; more where it had to wait for one.
     assert first["work_s"] >= TOGETHER + LONG + WAITED
@@ -99,7 +99,7 @@ def test_verdict_and_findings(trimtab: str, runs: dict[str, Path], level: str) -
     assert "  task part: 200, " in text
     assert "no regions" not in text
     report = report_of(trimtab, runs[level])
-    assert not any(each["what"] == "OpenMP regions" for each in report["unavailable"])
+    assert not any(entry["what"] == "OpenMP regions" for entry in report["unavailable"])
     findings = {finding["cause"]: finding for finding in report["findings"]}
     assert {"one long task", "tasks wait for each other"} <= set(findings)
     assert findings["one long task"]["subject"] == "critical"
@@ -116,21 +116,21 @@ def test_parts_and_arrows_in_a_trace(trimtab: str, runs: dict[str, Path], tmp_pa
     lanes = {event["args"]["name"]: event["tid"] for event in events if event["name"] == "thread_name"}
     first, second = (next(tid for name, tid in lanes.items() if f"worker {n}" in name) for n in (0, 1))
     # Lanes come in the order in which threads began.
-    slices = sorted((event for event in events if event["ph"] == "X"), key=lambda each: each["ts"])
-    waiter = [each for each in slices if each["name"] == "task waiter"]
-    giver = next(each for each in slices if each["name"] == "task giver")
-    assert [each["tid"] for each in waiter] == [first, second] and giver["tid"] == second
+    slices = sorted((event for event in events if event["ph"] == "X"), key=lambda entry: entry["ts"])
+    waiter = [one_slice for one_slice in slices if one_slice["name"] == "task waiter"]
+    giver = next(one_slice for one_slice in slices if one_slice["name"] == "task giver")
+    assert [entry["tid"] for entry in waiter] == [first, second] and giver["tid"] == second
     assert waiter[0]["ts"] + waiter[0]["dur"] <= giver["ts"] + giver["dur"] <= waiter[1]["ts"]
     # The time between its parts is told, and led over by an arrow; another comes from what it waited for.
     assert waiter[1]["args"]["suspended_ns"] >= 50_000_000
     arrows = [event for event in events if event["ph"] in "sf" and event["name"] == "before"]
     ends = [
-        (arrow["tid"], arrow["ph"]) for arrow in sorted(arrows, key=lambda each: (each["id"], each["ph"]))
+        (arrow["tid"], arrow["ph"]) for arrow in sorted(arrows, key=lambda arrow: (arrow["id"], arrow["ph"]))
     ]
     assert (second, "f") in ends and (second, "s") in ends
     going_on = [event for event in events if event["ph"] in "sf" and event["name"] == "goes on"]
-    assert {(each["ph"], each["tid"]) for each in going_on} == {("s", first), ("f", second)}
-    states = {each["name"] for each in slices if each["cat"] == "worker"}
+    assert {(entry["ph"], entry["tid"]) for entry in going_on} == {("s", first), ("f", second)}
+    states = {one_slice["name"] for one_slice in slices if one_slice["cat"] == "worker"}
     assert states == {"looks for tasks", "no task"}
 
 
@@ -151,8 +151,8 @@ def test_perfetto_has_the_parts_too(trimtab: str, runs: dict[str, Path], tmp_pat
 
 def test_counters_by_path(trimtab: str, runs: dict[str, Path]) -> None:
     counters = {counter["name"]: counter for counter in report_of(trimtab, runs["profile"])["counters"]}
-    mine = counters["/threads{locality#0/total}/count/cumulative"]
-    assert (mine["unit"], mine["is_cumulative"], mine["values"]) == ("1", True, [0, 1, 2, 3, 4])
+    own_rows = counters["/threads{locality#0/total}/count/cumulative"]
+    assert (own_rows["unit"], own_rows["is_cumulative"], own_rows["values"]) == ("1", True, [0, 1, 2, 3, 4])
 
 
 @pytest.mark.parametrize("level", ["profile", "trace"])
@@ -169,8 +169,8 @@ def test_a_killed_runtime_is_read_up_to_that_instant(
 def adapted(compiled: Callable[..., Path]) -> Path:
     rooms = Path(__file__).parents[2] / "rooms"
     sources = [
-        str(rooms / each)
-        for each in (
+        str(rooms / entry)
+        for entry in (
             "tasks/src/recording.cpp",
             "tasks/src/process_locks.cpp",
             "base/src/clock.cpp",
@@ -208,5 +208,5 @@ def test_the_adapter_of_the_task_room(run: Callable[..., Any], adapted: Path, le
 
 
 def test_without_trimtab_the_adapter_is_off(adapted: Path) -> None:
-    done = subprocess.run([adapted, "1000"], capture_output=True, text=True, check=True)
-    assert "tiny 2000" in done.stdout
+    completed = subprocess.run([adapted, "1000"], capture_output=True, text=True, check=True)
+    assert "tiny 2000" in completed.stdout

@@ -68,6 +68,6 @@ def test_a_task_inside_another_takes_no_more_of_the_stack(
     watched = run(program, options=options, env=environment)
     assert watched.done.returncode == 0, watched.done.stderr
     assert sum(task["count"] for task in watched.report()["tasks"]) == QUICK + DEPTH
-    least, most = map(int, watched.done.stdout.split())
-    assert least == usual
-    assert most <= usual + MOST_MORE
+    smallest, limit = map(int, watched.done.stdout.split())
+    assert smallest == usual
+    assert limit <= usual + MOST_MORE

@@ -24,11 +24,11 @@ LINE = re.compile(r"^at ([\d.]+) s (.+): (\S+) (\d+) -> (\d+), (trial|kept|undon
 
 def _decisions(stderr: str) -> list[tuple[str, str, int, int, str]]:
     """Subject, knob, from, to and outcome of what was printed."""
-    found = []
+    result = []
     for line in stderr.splitlines():
         if match := LINE.match(line):
-            found.append((match[2], match[3], int(match[4]), int(match[5]), match[6]))
-    return found
+            result.append((match[2], match[3], int(match[4]), int(match[5]), match[6]))
+    return result
 
 
 @pytest.mark.parametrize("policy", ["tuner", "queue-length"])
@@ -40,14 +40,14 @@ def test_caps_follow_one_another(workload: Workload, policy: str) -> None:
         f"--trimtab:tune-policy={policy}",
         "--trimtab:print-decisions",
     ]
-    done = long_enough(
+    completed = long_enough(
         STEPS,
         lambda steps: finished([*ring, steps, *options], timeout=300),
-        lambda done: bool(_decisions(done.stderr)),
+        lambda one_completed: bool(_decisions(one_completed.stderr)),
     )
-    assert done.returncode == 0, done.stderr
-    decisions = _decisions(done.stderr)
-    assert decisions, done.stderr
+    assert completed.returncode == 0, completed.stderr
+    decisions = _decisions(completed.stderr)
+    assert decisions, completed.stderr
     in_force = accepted = 8
     for subject, knob, first, last, outcome in decisions:
         assert (subject, knob) == ("runtime 1", "workers")
@@ -86,10 +86,12 @@ def test_answers_are_the_serial_ones(workload: Workload, command: list[str], pol
         "TRIMTAB_WORKERS": "4",
     }
     program = [str(workload(command[0])), *command[1:]]
-    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=300, env=environment)
-    assert done.returncode == 0, done.stderr
-    assert "check=right" in done.stdout
-    assert done.stderr == ""
+    completed = subprocess.run(
+        program, capture_output=True, text=True, check=False, timeout=300, env=environment
+    )
+    assert completed.returncode == 0, completed.stderr
+    assert "check=right" in completed.stdout
+    assert completed.stderr == ""
 
 
 def test_decisions_are_in_the_report(run: Run, workload: Workload) -> None:
@@ -102,7 +104,7 @@ def test_decisions_are_in_the_report(run: Run, workload: Workload) -> None:
     assert watched.done.returncode == 0, watched.done.stderr
     printed = _decisions(watched.done.stderr)
     assert printed
-    found = [
+    result = [
         (
             decision["subject"],
             decision["changes"][0]["knob"],
@@ -112,7 +114,7 @@ def test_decisions_are_in_the_report(run: Run, workload: Workload) -> None:
         )
         for decision in watched.report()["decisions"]
     ]
-    assert found == printed
+    assert result == printed
 
 
 @pytest.mark.parametrize("policy", ["tuner", "queue-length", "fit"])
@@ -135,22 +137,22 @@ def test_a_frozen_run_has_what_was_found_and_searches_nothing(
         for decision in frozen.decisions_but_moves()
         if decision["policy"] != "fit"
     ]
-    known = ("history", "set", "runtime 1", [{"knob": "workers", "from": "4", "to": "2"}])
+    known_values = ("history", "set", "runtime 1", [{"knob": "workers", "from": "4", "to": "2"}])
     # What fits is of the moment, and not for later runs.
-    assert decided == ([] if policy == "fit" else [known])
+    assert decided == ([] if policy == "fit" else [known_values])
 
 
 def test_a_run_begins_with_what_was_found(run: Run, workload: Workload, tmp_path: Path) -> None:
     program, file = workload("heat_ring"), tmp_path / "history.sqlite"
     arguments = [*RING, "2000", "--trimtab:workers=4", "--trimtab:tune=workers"]
     remember(file, program, arguments, "tasks/heat_ring/runtime 1", {"workers": "2"})
-    for how in (("--tune",), ()):
-        tuned = run(program, *arguments, options=(*how, "--history", str(file)))
+    for mode in (("--tune",), ()):
+        tuned = run(program, *arguments, options=(*mode, "--history", str(file)))
         first = tuned.decisions_but_moves()[0]
         assert (first["policy"], first["outcome"]) == ("history", "set")
     remember(file, program, arguments, "tasks/heat_ring/runtime 1", {"workers": "99"})
-    told = run(program, *arguments, options=("--frozen", "--history", str(file))).report()["unavailable"]
-    assert [each for each in told if each["what"] == "what earlier runs found"]
+    reported = run(program, *arguments, options=("--frozen", "--history", str(file))).report()["unavailable"]
+    assert [entry for entry in reported if entry["what"] == "what earlier runs found"]
 
 
 TREE = ["--no-check", "--roots", "6", "--depth", "12", "--trimtab:workers=2"]
@@ -165,10 +167,10 @@ def test_a_scheduling_policy_that_was_found_is_set_at_the_start(
     assert "policy=local-priority" in run(program, *TREE).done.stdout
     remember(file, program, TREE, PLACE, {"scheduler": "abp-priority"})
     for mode in ("--frozen", "--tune"):
-        known = run(program, *TREE, options=(mode, *history))
-        assert known.done.returncode == 0, known.done.stderr
-        assert "policy=abp-priority" in known.done.stdout
-        (decided,) = known.decisions_but_moves()
+        known_values = run(program, *TREE, options=(mode, *history))
+        assert known_values.done.returncode == 0, known_values.done.stderr
+        assert "policy=abp-priority" in known_values.done.stdout
+        (decided,) = known_values.decisions_but_moves()
         assert (decided["subject"], decided["key"], decided["policy"], decided["outcome"]) == (
             "runtime 1",
             PLACE,
@@ -177,13 +179,17 @@ def test_a_scheduling_policy_that_was_found_is_set_at_the_start(
         )
         assert decided["changes"] == [{"knob": "scheduler", "from": "local-priority", "to": "abp-priority"}]
     # Who says which one it is has that.
-    given = run(program, *TREE, options=("--frozen", *history), env={**os.environ, "TRIMTAB_POLICY": "local"})
-    assert "policy=local\n" in given.done.stdout and given.decisions_but_moves() == []
+    given_values = run(
+        program, *TREE, options=("--frozen", *history), env={**os.environ, "TRIMTAB_POLICY": "local"}
+    )
+    assert "policy=local\n" in given_values.done.stdout and given_values.decisions_but_moves() == []
     assert "policy=abp-priority" in run(program, *TREE, options=history).done.stdout, "without a word, too"
     assert "policy=local-priority" in run(program, *TREE, options=("--tune=off",)).done.stdout
     remember(file, program, TREE, PLACE, {"scheduler": "hierarchy"})
-    told = run(program, *TREE, options=("--frozen", *history)).report()["unavailable"]
-    assert [each for each in told if each["what"] == "what earlier runs found"], "two workers have no tree"
+    reported = run(program, *TREE, options=("--frozen", *history)).report()["unavailable"]
+    assert [entry for entry in reported if entry["what"] == "what earlier runs found"], (
+        "two workers have no tree"
+    )
 
 
 # With static-priority one worker has all that its own tasks fork: the other is idle, whatever else the machine does.
@@ -195,15 +201,15 @@ def test_tune_finds_and_proves_a_scheduling_policy(
     arguments = [*TREE, "--trimtab:tune=scheduler", "--trimtab:policy=static-priority"]
     arguments[arguments.index("12")] = "14"
     command = [trimtab, "tune", "--runs", "1", "--json", "--history", str(file), "--"]
-    done = finished([*command, str(program), *arguments], timeout=300)
-    assert done.returncode == 0, done.stderr
-    outcome = json.loads(done.stdout)
-    (row,) = [each for each in outcome["rows"] if each["subject"] == "runtime 1"]
+    completed = finished([*command, str(program), *arguments], timeout=300)
+    assert completed.returncode == 0, completed.stderr
+    outcome = json.loads(completed.stdout)
+    (row,) = [one_row for one_row in outcome["rows"] if one_row["subject"] == "runtime 1"]
     assert (row["before"], row["after"], row["verdict"]) == (
         "scheduler=static-priority",
         "scheduler=local-priority",
         "better",
-    ), done.stderr
+    ), completed.stderr
     assert outcome["proved"] and outcome["kept"] >= 1
     frozen = run(program, *arguments, options=("--frozen", "--history", str(file)))
     assert "policy=local-priority" in frozen.done.stdout
@@ -215,9 +221,9 @@ def test_without_a_meter_it_is_told(workload: Workload) -> None:
     if os.access("/sys/class/powercap/intel-rapl:0/energy_uj", os.R_OK):
         pytest.skip("there is a meter")
     ring = [str(workload("heat_ring")), "--points", "10000", "--partition", "100", "--steps", "20"]
-    done = finished([*ring, "--trimtab:power-limit=50", "--trimtab:print-decisions"], timeout=60)
-    assert done.returncode == 0, done.stderr
-    assert "power limit: there is no power meter" in done.stderr
+    completed = finished([*ring, "--trimtab:power-limit=50", "--trimtab:print-decisions"], timeout=60)
+    assert completed.returncode == 0, completed.stderr
+    assert "power limit: there is no power meter" in completed.stderr
 
 
 @pytest.mark.parametrize(
@@ -229,9 +235,9 @@ def test_without_a_meter_it_is_told(workload: Workload) -> None:
     ],
 )
 def test_a_wrong_option_is_told(workload: Workload, option: str, told: str) -> None:
-    done = finished([str(workload("heat_ring")), f"--trimtab:{option}"], timeout=60)
-    assert done.returncode == 2
-    assert told in done.stderr
+    completed = finished([str(workload("heat_ring")), f"--trimtab:{option}"], timeout=60)
+    assert completed.returncode == 2
+    assert told in completed.stderr
 
 
 POLICY = """
@@ -265,16 +271,18 @@ def test_a_policy_in_python_turns_the_knobs_of_tasks(
     )
     report = watched.report()
     assert watched.done.returncode == 0, watched.done.stderr
-    assert [each["what"] for each in report["unavailable"] if each["what"].startswith("policy")] == []
+    assert [entry["what"] for entry in report["unavailable"] if entry["what"].startswith("policy")] == []
     decided = {
         (decision["policy"], decision["outcome"], decision["reason"]) for decision in report["decisions"]
     }
     assert decided == {("mine.py", "set", "two are enough"), ("mine.py", "set", "larger ones")}
-    turned = {one["knob"]: one["to"] for decision in report["decisions"] for one in decision["changes"]}
+    turned = {
+        change["knob"]: change["to"] for decision in report["decisions"] for change in decision["changes"]
+    }
     assert turned["workers"] == "2" and set(turned) == {"workers", "size"}
-    done = subprocess.run(
+    completed = subprocess.run(
         [trimtab, "replay", str(watched.directory), "--json"], capture_output=True, text=True, check=True
     )
-    engines = {load["file"]: load for load in json.loads(done.stdout)}
+    engines = {load["file"]: load for load in json.loads(completed.stdout)}
     assert engines["snapshots-runtime-1.txt"]["difference"] is None
     assert engines["snapshots-runtime-1.txt"]["decisions"] == len(report["decisions"])

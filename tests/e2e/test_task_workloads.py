@@ -50,9 +50,9 @@ PROGRAMS = {
 
 
 def _values(program: Path, *arguments: str) -> dict[str, str]:
-    done = finished([str(program), *arguments], timeout=60)
-    assert done.returncode == 0, done.stderr
-    return dict(line.split("=", 1) for line in done.stdout.splitlines())
+    completed = finished([str(program), *arguments], timeout=60)
+    assert completed.returncode == 0, completed.stderr
+    return dict(line.split("=", 1) for line in completed.stdout.splitlines())
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -60,9 +60,9 @@ def _values(program: Path, *arguments: str) -> dict[str, str]:
 def test_answers_are_the_serial_ones(workload: Workload, name: str, policy: str) -> None:
     program = workload(name.split(",")[0])
     for workers in (1, 3):
-        found = _values(program, *SMALL[name], f"--trimtab:policy={policy}", f"--trimtab:workers={workers}")
-        assert found["check"] == "right"
-        assert (found["policy"], found["workers"]) == (policy, str(workers))
+        result = _values(program, *SMALL[name], f"--trimtab:policy={policy}", f"--trimtab:workers={workers}")
+        assert result["check"] == "right"
+        assert (result["policy"], result["workers"]) == (policy, str(workers))
 
 
 def test_answers_do_not_depend_on_the_workers(workload: Workload) -> None:
@@ -77,22 +77,24 @@ def test_answers_do_not_depend_on_the_workers(workload: Workload) -> None:
 
 def test_figures_of_the_ring_belong_together(workload: Workload) -> None:
     arguments = ["--points", "100000", "--partition", "1000", "--steps", "30", "--trimtab:workers=2"]
-    found = {
+    result = {
         name: float(value)
         for name, value in _values(workload("heat_ring"), *arguments).items()
         if _is_number(value)
     }
-    assert (found["partitions"], found["steps"]) == (100, 30)
+    assert (result["partitions"], result["steps"]) == (100, 30)
     # A task for each partition and step, the one that makes them, and those that went on after they had waited.
-    assert 3001 <= found["phases"] <= 3001 + found["suspensions"]
-    assert 0 <= found["idle_rate"] < 1
-    assert found["overhead_s"] == pytest.approx(found["idle_rate"] * found["time_s"], rel=1e-4, abs=1e-9)
-    assert found["phase_duration_us"] == pytest.approx(found["time_s"] * 2 / found["phases"] * 1e6, rel=1e-4)
-    assert found["task_length_us"] == pytest.approx(
-        found["phase_duration_us"] * (1 - found["idle_rate"]), rel=1e-4
+    assert 3001 <= result["phases"] <= 3001 + result["suspensions"]
+    assert 0 <= result["idle_rate"] < 1
+    assert result["overhead_s"] == pytest.approx(result["idle_rate"] * result["time_s"], rel=1e-4, abs=1e-9)
+    assert result["phase_duration_us"] == pytest.approx(
+        result["time_s"] * 2 / result["phases"] * 1e6, rel=1e-4
     )
-    assert found["lups"] == pytest.approx(100000 * 30 / found["time_s"], rel=1e-4)
-    assert 0 <= found["pending_misses"] <= found["pending_accesses"]
+    assert result["task_length_us"] == pytest.approx(
+        result["phase_duration_us"] * (1 - result["idle_rate"]), rel=1e-4
+    )
+    assert result["lups"] == pytest.approx(100000 * 30 / result["time_s"], rel=1e-4)
+    assert 0 <= result["pending_misses"] <= result["pending_accesses"]
 
 
 def _is_number(text: str) -> bool:
@@ -126,9 +128,9 @@ def test_rings_of_odd_sizes(workload: Workload, points: int, partition: int, ste
     ],
 )
 def test_errors_name_option_and_value(workload: Workload, arguments: list[str], message: str) -> None:
-    done = finished([str(workload("heat_ring")), *arguments])
-    assert done.returncode == 2 and not done.stdout
-    assert message in done.stderr and done.stderr.count("\n") == 1
+    completed = finished([str(workload("heat_ring")), *arguments])
+    assert completed.returncode == 2 and not completed.stdout
+    assert message in completed.stderr and completed.stderr.count("\n") == 1
 
 
 def test_the_grain_size_study_takes_what_the_ring_prints(
@@ -142,11 +144,11 @@ def test_the_grain_size_study_takes_what_the_ring_prints(
         "policy=local,hierarchy",
         "workers=2",
     ]
-    arguments = [part for each in small for part in ("--set", each)]
-    done = finished(
+    arguments = [part for entry in small for part in ("--set", entry)]
+    completed = finished(
         [trimtab, "sweep", str(study), "-o", str(tmp_path / "study"), "--samples", "1", *arguments]
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
     head, *rows = (tmp_path / "study/table.csv").read_text().splitlines()
     assert {"policy", "partition", "time_s", "overhead_s", "idle_rate", "lups", "miss_share"} <= set(
         head.split(",")
@@ -160,12 +162,12 @@ def test_task_programs_complete_under_run_with_the_right_answer(
     run: Run, workload: Workload, name: str
 ) -> None:
     program = (workload("task_programs"), name, "--size", str(PROGRAMS[name]), "--trimtab:workers=2")
-    done = run(*program, options=("--tune=off",)).done
-    assert done.returncode == 0, done.stderr
-    assert "check=right" in done.stdout.splitlines()
+    completed = run(*program, options=("--tune=off",)).done
+    assert completed.returncode == 0, completed.stderr
+    assert "check=right" in completed.stdout.splitlines()
 
 
 def test_a_task_program_that_is_not_there_is_named(workload: Workload) -> None:
-    done = finished([str(workload("task_programs")), "fob"], timeout=60)
-    assert done.returncode == 2
-    assert "expected a program (alignment, fft, " in done.stderr and "found 'fob'" in done.stderr
+    completed = finished([str(workload("task_programs")), "fob"], timeout=60)
+    assert completed.returncode == 2
+    assert "expected a program (alignment, fft, " in completed.stderr and "found 'fob'" in completed.stderr

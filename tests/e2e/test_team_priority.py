@@ -38,11 +38,11 @@ def may_raise_priorities() -> bool:
 def test_members_have_a_lower_priority_and_what_the_program_creates_has_not(
     run: Run, compiled: Compiled, compiler: str, policy: str
 ) -> None:
-    found = nice_values(run, compiled(SOURCE, compiler), policy, 20)
-    assert found["member"] == 5
-    assert {name: found[name] for name in USUAL} == dict.fromkeys(USUAL, 0)
+    result = nice_values(run, compiled(SOURCE, compiler), policy, 20)
+    assert result["member"] == 5
+    assert {name: result[name] for name in USUAL} == dict.fromkeys(USUAL, 0)
     # A member's own child can only get its priority back where the process may raise priorities.
-    assert found["forked by member"] == (0 if may_raise_priorities() else 5)
+    assert result["forked by member"] == (0 if may_raise_priorities() else 5)
 
 
 def test_the_value_is_a_tunable(run: Run, compiled: Compiled) -> None:
@@ -51,5 +51,5 @@ def test_the_value_is_a_tunable(run: Run, compiled: Compiled) -> None:
 
 @pytest.mark.parametrize("policy", ["asat-v1-timed", "asat-v2-reset", "asat-v2:nice=0"])
 def test_the_variants_keep_the_priority(run: Run, compiled: Compiled, policy: str) -> None:
-    found = nice_values(run, compiled(SOURCE), policy, 0.5)
-    assert set(found.values()) == {0}
+    result = nice_values(run, compiled(SOURCE), policy, 0.5)
+    assert set(result.values()) == {0}

@@ -31,9 +31,9 @@ def threads(count: int, policy: str = "passive") -> dict[str, str]:
 def members(watched: Any) -> tuple[int, int]:
     """The least and the most members that regions had, as the program has counted them."""
     assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
-    found = re.search(r"regions of (\d+) to (\d+) members", watched.done.stderr)
-    assert found is not None, watched.done.stderr
-    return int(found[1]), int(found[2])
+    result = re.search(r"regions of (\d+) to (\d+) members", watched.done.stderr)
+    assert result is not None, watched.done.stderr
+    return int(result[1]), int(result[2])
 
 
 def thread_decisions(report: dict[str, Any]) -> list[tuple[int, int]]:
@@ -74,8 +74,8 @@ def test_any_number_of_members_is_right_that_was_told(
         lambda seconds: run(program, how, seconds, options=shuffled(tmp_path), env=threads(4)),
         lambda watched: turned(watched) == {1, 2, 3, 4} and members(watched)[0] < members(watched)[1],
     )
-    least, most = members(watched)
-    assert least < most <= 4
+    smallest, limit = members(watched)
+    assert smallest < limit <= 4
     assert turned(watched) == {1, 2, 3, 4}
 
 
@@ -88,7 +88,7 @@ def test_what_the_program_was_told_or_says_itself_stays(
     assert members(watched) == ((3, 3) if how in ("clause", "sets") else (4, 4))
     if how in ("clause", "sets"):
         missing = [
-            each for each in watched.report()["unavailable"] if each["what"] == "other numbers of threads"
+            entry for entry in watched.report()["unavailable"] if entry["what"] == "other numbers of threads"
         ]
         assert len(missing) == 1, "it is told why"
 
@@ -106,8 +106,8 @@ def test_what_the_program_says_itself_goes_down_only_with_the_stronger_consent(
         lambda seconds: run(program, how, seconds, options=options, env=threads(4)),
         lambda watched: members(watched)[0] < members(watched)[1],
     )
-    least, most = members(watched)
-    assert least < most <= 3, "never more than it says"
+    smallest, limit = members(watched)
+    assert smallest < limit <= 3, "never more than it says"
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -131,7 +131,7 @@ def test_several_threads_with_regions_are_left_alone(
 ) -> None:
     watched = run(compiled(SOURCE, compiler), "pthreads", "0.3", options=shuffled(tmp_path), env=threads(3))
     assert members(watched)[1] == 3
-    assert any("several of its threads" in each["why"] for each in watched.report()["unavailable"])
+    assert any("several of its threads" in entry["why"] for entry in watched.report()["unavailable"])
 
 
 def test_without_consent_no_number_is_changed(run: Run, compiled: Compiled, tmp_path: Path) -> None:
@@ -205,10 +205,10 @@ def test_the_published_policies_measure_between_regions(
     decided = decisions(watched)
     assert decided or not has_iterations, "a thread less, since members lose their CPUs"
     evidence = "iterations_spread" if has_iterations else "passage_seconds"
-    assert all(evidence in each["evidence"] for each in decided)
+    assert all(evidence in entry["evidence"] for entry in decided)
 
 
-@pytest.mark.parametrize("policy", [name for name, known in tunables().items() if known])
+@pytest.mark.parametrize("policy", [name for name, known_values in tunables().items() if known_values])
 def test_tunables_are_those_that_the_library_has(run: Run, compiled: Compiled, policy: str) -> None:
     named = ",".join(
         f"{tunable.name}={tunable.words[-1] if tunable.words else 2}" for tunable in tunables()[policy]
@@ -217,7 +217,7 @@ def test_tunables_are_those_that_the_library_has(run: Run, compiled: Compiled, p
         compiled(SOURCE), "asks", "0.2", options=("--threads", f"{policy}:{named}"), env=threads(CPUS)
     )
     members(watched)
-    assert not [each for each in watched.report()["unavailable"] if "tunable" in each["what"]]
+    assert not [entry for entry in watched.report()["unavailable"] if "tunable" in entry["what"]]
 
 
 def test_a_tunable_is_in_force(run: Run, compiled: Compiled) -> None:
@@ -288,8 +288,8 @@ def test_the_program_switches_fitting_off_and_on(
     policy = f"{STRICT},flag=off" if begins else STRICT
     watched = run(program, begins, options=("--threads", policy), env=threads(4))
     assert watched.done.returncode == 0, watched.done.stderr
-    fewer, off, again = map(int, watched.done.stdout.split())
-    assert fewer < off and again < off, watched.done.stdout
+    fewer, off, repeated = map(int, watched.done.stdout.split())
+    assert fewer < off and repeated < off, watched.done.stdout
     reasons = [decision["reason"] for decision in watched.report()["decisions"]]
     assert "it was switched off: as many as the program asks for" in reasons
 
@@ -372,9 +372,9 @@ def test_threads_that_are_left_over_do_not_spin_on(
     program, active = compiled(LEFT_OVER, compiler), threads(CPUS + 2, "active")
     with hogs(others):
         watched = run(program, str(CPUS), options=("--threads=fit",), env=active)
-    found = re.fullmatch(r"(\d+) members, (\d+) threads spin\n", watched.done.stdout)
-    assert found is not None, watched.done.stderr
-    members, spinning = int(found[1]), int(found[2])
+    result = re.fullmatch(r"(\d+) members, (\d+) threads spin\n", watched.done.stdout)
+    assert result is not None, watched.done.stderr
+    members, spinning = int(result[1]), int(result[2])
     assert members <= CPUS, "its teams are smaller"
     assert spinning <= members - 1, "the others are asleep, or gone"
     assert watched.done.stderr.count("OMP:") == 0, "the runtime has nothing to grumble at"

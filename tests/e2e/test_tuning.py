@@ -51,8 +51,8 @@ def test_every_iteration_runs_once_whatever_is_turned(
         assert watched.done.returncode == 0, watched.done.stderr
         assert watched.done.stdout == "right\n"
         decided = watched.report()["decisions"]
-        assert {each["policy"] for each in decided} == {"shuffle"}
-        turned |= {(change["knob"], change["to"]) for each in decided for change in each["changes"]}
+        assert {entry["policy"] for entry in decided} == {"shuffle"}
+        turned |= {(change["knob"], change["to"]) for entry in decided for change in entry["changes"]}
         if wanted <= turned:
             break
     assert wanted <= turned
@@ -147,11 +147,11 @@ def test_what_is_poor_is_changed_and_a_frozen_run_has_what_was_found(
         lambda steps: run(program, steps, options=("--tune", *history), env=threads(2)),
         lambda watched: bool(lasting(watched).keys() & {knob, "chunk"}),
     )
-    found = lasting(learnt)
-    assert set(found) & {knob, "chunk"}, learnt.done.stderr
+    result = lasting(learnt)
+    assert set(result) & {knob, "chunk"}, learnt.done.stderr
     # Another number of steps is another input, of which nothing is known.
     frozen = run(program, *learnt.done.args[-1:], options=("--frozen", *history), env=threads(2))
-    assert lasting(frozen) == found, frozen.done.stderr
+    assert lasting(frozen) == result, frozen.done.stderr
     assert {decision["policy"] for decision in frozen.decisions_but_moves()} == {"history"}
     bare = subprocess.run(
         [program, *learnt.done.args[-1:]], capture_output=True, text=True, env=threads(2), check=True
@@ -160,12 +160,12 @@ def test_what_is_poor_is_changed_and_a_frozen_run_has_what_was_found(
 
 
 def settings_of(watched: Any) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
+    result: dict[str, dict[str, str]] = {}
     for decision in watched.report()["decisions"]:
-        found.setdefault(decision["key"], {}).update(
+        result.setdefault(decision["key"], {}).update(
             {change["knob"]: change["to"] for change in decision["changes"]}
         )
-    return found
+    return result
 
 
 def test_a_frozen_run_has_the_blocks_that_were_found(
@@ -198,7 +198,7 @@ def test_a_frozen_run_has_the_blocks_that_were_found(
         # Half of the time at two thirds of the loop: 0.25 / 0.5 iterations, then 0.25 / 1.5.
         assert answer.done.stdout.startswith("0-1000 1000-1500 "), answer.done.stdout + answer.done.stderr
         assert answer.done.stdout == answers[0].done.stdout, "bit by bit"
-        decided = [(one["outcome"], one["policy"]) for one in answer.decisions_but_moves()]
+        decided = [(move["outcome"], move["policy"]) for move in answer.decisions_but_moves()]
         assert decided == [("set", "history")]
     unasked = run(program, *arguments, options=file, env=threads(2))
     assert unasked.done.stdout == answers[0].done.stdout
@@ -208,9 +208,11 @@ def test_a_frozen_run_has_the_blocks_that_were_found(
     )
     written = run(program, *arguments, options=("--tune=off",), env=threads(2))
     assert written.done.stdout == bare.stdout and written.report()["steering"] is None
-    again = run(program, *arguments, options=("--frozen", "--input-class", "another", *file), env=threads(2))
-    assert again.done.stdout == bare.stdout
-    assert again.decisions_but_moves() == []
+    repeated = run(
+        program, *arguments, options=("--frozen", "--input-class", "another", *file), env=threads(2)
+    )
+    assert repeated.done.stdout == bare.stdout
+    assert repeated.decisions_but_moves() == []
 
 
 def test_what_cannot_be_known_is_told_and_the_program_runs(
@@ -252,8 +254,8 @@ def test_children_of_forks_run_as_they_were_written(
 
 
 def test_options_that_exclude_each_other(run: Run) -> None:
-    done = run("true", options=("--frozen", "--tune")).done
-    assert done.returncode == 2 and "--frozen and --tune=on cannot be used together" in done.stderr
+    completed = run("true", options=("--frozen", "--tune")).done
+    assert completed.returncode == 2 and "--frozen and --tune=on cannot be used together" in completed.stderr
 
 
 def test_who_says_nothing_gets_what_earlier_runs_proved(run: Run, tmp_path: Path) -> None:
@@ -264,17 +266,20 @@ def test_who_says_nothing_gets_what_earlier_runs_proved(run: Run, tmp_path: Path
     def steering(*options: str, input_of_it: str = "1") -> dict[str, Any] | None:
         watched = run("true", input_of_it, options=options, env=environment)
         assert watched.done.returncode == 0, watched.done.stderr
-        found: dict[str, Any] | None = json.loads((watched.directory / "run.json").read_text())["steering"]
+        result: dict[str, Any] | None = json.loads((watched.directory / "run.json").read_text())["steering"]
         assert ("settings that earlier runs proved" in watched.done.stderr) == (
-            found is not None and found["mode"] == "known" and "-q" not in options
+            result is not None and result["mode"] == "known" and "-q" not in options
         )
-        return found
+        return result
 
     assert steering() is None and not file.exists()
     remember(file, program, ["1"], "a", {"chunk": "8"})
     for options in ((), ("-q",), ("--history", str(file))):
-        known = steering(*options)
-        assert known is not None and (known["mode"], known["known_settings"]) == ("known", 1)
+        known_values = steering(*options)
+        assert known_values is not None and (known_values["mode"], known_values["known_settings"]) == (
+            "known",
+            1,
+        )
     assert steering("--tune=off") is None and steering(input_of_it="2") is None
     assert steering("--input-class", "large") is None
     remember(file, program, ["2"], "a", {"chunk": "8"}, "large")
@@ -289,11 +294,11 @@ def test_who_says_nothing_gets_what_earlier_runs_proved(run: Run, tmp_path: Path
     )
     fitted = steering("--threads", "fit")
     assert fitted is not None and (fitted["mode"], fitted["known_settings"]) == ("known", 1)
-    told = run("true", "1", options=("--history", str(tmp_path / "none"))).done
-    assert told.returncode == 0 and f"trimtab: no history yet at {tmp_path / 'none'}" in told.stderr
+    reported = run("true", "1", options=("--history", str(tmp_path / "none"))).done
+    assert reported.returncode == 0 and f"trimtab: no history yet at {tmp_path / 'none'}" in reported.stderr
     file.write_text("no database")
-    told = run("true", "1", env=environment).done
-    assert told.returncode == 0 and f"trimtab: {file}" in told.stderr
+    reported = run("true", "1", env=environment).done
+    assert reported.returncode == 0 and f"trimtab: {file}" in reported.stderr
     assert not run("true", "1", options=("-q",), env=environment).done.stderr
 
 
@@ -316,11 +321,11 @@ def test_tuning_over_several_runs(trimtab: str, compiled: Compiled, history: tup
         "2",
         "300",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, env=threads(2), check=False)
-    assert done.returncode == 0, done.stderr
-    assert "right" not in done.stdout + done.stderr, "the program's output goes nowhere"
-    assert "s as it is" in done.stderr and "learning, run 1" in done.stderr
-    outcome = json.loads(done.stdout)
+    completed = subprocess.run(command, capture_output=True, text=True, env=threads(2), check=False)
+    assert completed.returncode == 0, completed.stderr
+    assert "right" not in completed.stdout + completed.stderr, "the program's output goes nowhere"
+    assert "s as it is" in completed.stderr and "learning, run 1" in completed.stderr
+    outcome = json.loads(completed.stdout)
     assert outcome["proved"] or outcome["kept"] == 0
     for row in outcome["rows"]:
         assert {"subject", "before", "after", "gain", "spread", "verdict"} == row.keys()

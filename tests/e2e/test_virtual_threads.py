@@ -62,9 +62,9 @@ def test_every_iteration_runs_once_whatever_is_turned(
     }
     assert {knob for knob, _ in turned} == {"blocks"}
     assert functions_of(report["decisions"]) <= FIT
-    told = " ".join(each["why"] for each in report["unavailable"] if each["what"] == "virtual threads")
-    assert "owned" in told and "summed" in told
-    assert not any(name + "." in told for name in FIT)
+    reported = " ".join(entry["why"] for entry in report["unavailable"] if entry["what"] == "virtual threads")
+    assert "owned" in reported and "summed" in reported
+    assert not any(name + "." in reported for name in FIT)
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -83,10 +83,10 @@ def test_reductions_are_right_whatever_is_turned(
     assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
     report = watched.report()
     assert functions_of(report["decisions"]) <= REDUCTIONS
-    told = " ".join(each["why"] for each in report["unavailable"] if each["what"] == "virtual threads")
-    assert all(name in told for name in ("threads_counted", "threads_that_found"))
+    reported = " ".join(entry["why"] for entry in report["unavailable"] if entry["what"] == "virtual threads")
+    assert all(name in reported for name in ("threads_counted", "threads_that_found"))
     if level == "-O2":
-        assert not any(name + "." in told for name in REDUCTIONS)
+        assert not any(name + "." in reported for name in REDUCTIONS)
 
 
 def test_without_consent_nothing_is_turned(run: Run, compiled: Compiled, history: tuple[str, str]) -> None:
@@ -96,11 +96,11 @@ def test_without_consent_nothing_is_turned(run: Run, compiled: Compiled, history
 
 
 def test_consent_without_tuning_is_an_error(trimtab: str) -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         [trimtab, "run", "--virtual-threads", "--", "true"], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 2
-    assert "--virtual-threads needs --tune or --frozen" in done.stderr
+    assert completed.returncode == 2
+    assert "--virtual-threads needs --tune or --frozen" in completed.stderr
 
 
 @pytest.mark.parametrize(
@@ -149,15 +149,17 @@ def test_a_frozen_run_has_the_blocks_that_are_known_and_gives_the_same(
         lambda rounds: run(program, rounds, options=options, env=threads(2)),
         lambda watched: bool(watched.report()["decisions"]),
     )
-    (key,) = {each["key"] for each in shuffled.report()["decisions"]}
+    (key,) = {one_decision["key"] for one_decision in shuffled.report()["decisions"]}
     remember(Path(history[1]), program, (), key, {"blocks": "16"}, "any")
     frozen = ("--frozen", "--input-class", "any", *history)
     for _ in range(2):
-        again = run(program, "30", options=("--virtual-threads", *frozen), env=threads(2))
-        assert again.done.stdout == bare.stdout, "bit by bit"
-        told = re.search(r"in order: (\d+) of 30\n", again.done.stderr)
-        assert told is not None and int(told[1]) >= 29, "all but the first, in which its questions are seen"
-        (decision,) = again.decisions_but_moves()
+        repeated = run(program, "30", options=("--virtual-threads", *frozen), env=threads(2))
+        assert repeated.done.stdout == bare.stdout, "bit by bit"
+        reported = re.search(r"in order: (\d+) of 30\n", repeated.done.stderr)
+        assert reported is not None and int(reported[1]) >= 29, (
+            "all but the first, in which its questions are seen"
+        )
+        (decision,) = repeated.decisions_but_moves()
         assert (decision["key"], decision["outcome"], decision["policy"]) == (key, "set", "history")
         assert [(change["knob"], change["to"]) for change in decision["changes"]] == [("blocks", "16")]
     unasked = run(program, "30", options=frozen, env=threads(2))
@@ -169,17 +171,17 @@ def test_what_is_kept_is_used_again(
     run: Run, workload: Callable[[str], Path], history: tuple[str, str]
 ) -> None:
     program = workload("triangular-gcc")
-    known = ("--virtual-threads", "--input-class", "any", *history)
+    known_values = ("--virtual-threads", "--input-class", "any", *history)
     searching = ("--tune", "--search", "exhaustive", "--budget", "100")
     size = ("--size", "6000", "--steps")
-    found = long_enough(
+    result = long_enough(
         150,
-        lambda steps: run(program, *size, steps, options=(*searching, *known), env=threads(2)),
+        lambda steps: run(program, *size, steps, options=(*searching, *known_values), env=threads(2)),
         lambda watched: bool(watched.report()["decisions"]),
     ).report()["decisions"]
-    assert found, "it has tried something, whatever the machine lets it keep"
-    kept = [change["to"] for each in found if each["outcome"] == "kept" for change in each["changes"]]
-    again = run(program, *size, "20", options=("--frozen", *known), env=threads(2))
-    assert ", right, " in again.done.stdout
-    replayed = [change["to"] for decision in again.decisions_but_moves() for change in decision["changes"]]
+    assert result, "it has tried something, whatever the machine lets it keep"
+    kept = [change["to"] for entry in result if entry["outcome"] == "kept" for change in entry["changes"]]
+    repeated = run(program, *size, "20", options=("--frozen", *known_values), env=threads(2))
+    assert ", right, " in repeated.done.stdout
+    replayed = [change["to"] for decision in repeated.decisions_but_moves() for change in decision["changes"]]
     assert replayed == kept[-1:]

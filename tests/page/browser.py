@@ -133,16 +133,19 @@ class Browser:
     def complaints(self) -> list[str]:
         """Errors, warnings, violations of the policy and failed assertions since `open`."""
         self._drain()
-        found = []
+        result = []
         for event in self._events:
-            method, told = event["method"], event["params"]
+            method, reported = event["method"], event["params"]
             if (
                 method == "Runtime.exceptionThrown"
-                or (method == "Log.entryAdded" and told["entry"]["level"] in ("error", "warning"))
-                or (method == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning", "assert"))
+                or (method == "Log.entryAdded" and reported["entry"]["level"] in ("error", "warning"))
+                or (
+                    method == "Runtime.consoleAPICalled"
+                    and reported["type"] in ("error", "warning", "assert")
+                )
             ):
-                found.append(json.dumps(told)[:2000])
-        return found
+                result.append(json.dumps(reported)[:2000])
+        return result
 
     def requests(self) -> list[str]:
         """Addresses that the page asked for since `open`."""
@@ -172,12 +175,12 @@ class Browser:
         while rest:
             rest = rest[os.write(self._to, rest) :]
         while True:
-            told = self._receive(_PATIENCE_S)
-            if told.get("id") == number:
-                assert "error" not in told, f"{method}: {told['error']}"
-                answer: dict[str, Any] = told["result"]
+            reported = self._receive(_PATIENCE_S)
+            if reported.get("id") == number:
+                assert "error" not in reported, f"{method}: {reported['error']}"
+                answer: dict[str, Any] = reported["result"]
                 return answer
-            self._events.append(told)
+            self._events.append(reported)
 
     def _drain(self) -> None:
         with contextlib.suppress(TimeoutError):
@@ -190,9 +193,9 @@ class Browser:
             ready, _, _ = select.select([self._from], [], [], max(end - time.monotonic(), 0.0))
             if not ready:
                 raise TimeoutError(f"chromium said nothing for {patience_s:g} s")
-            more = os.read(self._from, 1 << 20)
-            assert more, f"chromium ended with {self._process.wait()}"
-            self._held += more
+            overrides = os.read(self._from, 1 << 20)
+            assert overrides, f"chromium ended with {self._process.wait()}"
+            self._held += overrides
         message, _, self._held = self._held.partition(b"\0")
-        told: dict[str, Any] = json.loads(message)
-        return told
+        reported: dict[str, Any] = json.loads(message)
+        return reported

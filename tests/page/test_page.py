@@ -25,21 +25,21 @@ def browser() -> Iterator[Browser]:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("no chromium on PATH")
-    with Browser(chromium) as found:
-        yield found
+    with Browser(chromium) as result:
+        yield result
 
 
 @pytest.fixture
 def show(browser: Browser, tmp_path: Path) -> Callable[..., Browser]:
     """show(REPORT, **how): the page of a report, open in the browser."""
 
-    def go(report: dict[str, Any], is_foreign: bool = False, **how: Any) -> Browser:
+    def go(report: dict[str, Any], is_foreign: bool = False, **mode: Any) -> Browser:
         path = tmp_path / "report.html"
         write_html(typed({} if is_foreign else report), path)
         if is_foreign:
             before, begin, rest = path.read_text().partition('id="report">')
             path.write_text(before + begin + json.dumps(report) + rest[rest.index("</script>") :])
-        browser.open(tmp_path / "report.html", **how)
+        browser.open(tmp_path / "report.html", **mode)
         return browser
 
     return go

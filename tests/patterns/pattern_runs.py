@@ -56,12 +56,12 @@ class Program:
 
     def clock(self, mode: str) -> dict[tuple[str, int], list[tuple[float, float]]]:
         """What each instance took at least and at most, by pattern and iterations; from the program in that mode."""
-        found: dict[tuple[str, int], list[tuple[float, float]]] = {}
+        result: dict[tuple[str, int], list[tuple[float, float]]] = {}
         for line in (self._folder / f"{mode}.clock").read_text(encoding="utf-8").splitlines():
             name, iterations, *times = line.split()
             bounds = list(map(float, times))
-            found.setdefault((name, int(iterations)), []).extend(zip(bounds[::2], bounds[1::2], strict=True))
-        return found
+            result.setdefault((name, int(iterations)), []).extend(zip(bounds[::2], bounds[1::2], strict=True))
+        return result
 
     def done(self, mode: str, *options: str, instances: int = INSTANCES) -> subprocess.CompletedProcess[str]:
         """The program's end in that mode; "bare" is without Trimtab."""
@@ -90,27 +90,27 @@ class Program:
                 len({loop.iterations for loop in row.loops_of(self.compiler) if loop.is_tuned})
                 for row in patterns_of(self.compiler)
             )
-            for more in (1, 4, 16):
+            for overrides in (1, 4, 16):
                 self._done.pop("tuned", None)
                 shutil.rmtree(self._folder / "tuned", ignore_errors=True)
-                self._tune(INSTANCES * more)
-                enough = [each for each in self._measured if len(each.seconds) >= LEAST_MEASUREMENTS]
+                self._tune(INSTANCES * overrides)
+                enough = [entry for entry in self._measured if len(entry.seconds) >= LEAST_MEASUREMENTS]
                 if len(enough) >= expected:
                     break
         return self._done["tuned"]
 
     def _tune(self, instances: int) -> None:
         options = ("--tune", "--record-snapshots", "--history", str(self._folder / "tuned.sqlite"))
-        done = self.done("tuned", *options, instances=instances)
-        assert done.returncode == 0, done.stderr
+        completed = self.done("tuned", *options, instances=instances)
+        assert completed.returncode == 0, completed.stderr
         (file,) = (self._folder / "tuned").glob("*/snapshots.txt")
         self._measured = _measured(file.read_text(encoding="utf-8"), self._program)
 
     def frozen(self) -> subprocess.CompletedProcess[str]:
         """With another setting of each loop that has knobs, as if the tuned run had kept that."""
         if "frozen" not in self._done:
-            for number, each in enumerate(self.measured()):
-                remember(self._history, self._program, self.arguments, each.key, _setting(each, number))
+            for number, entry in enumerate(self.measured()):
+                remember(self._history, self._program, self.arguments, entry.key, _setting(entry, number))
         return self.done("frozen", "--frozen", "--history", str(self._history))
 
     def report(self, mode: str = "run") -> dict[str, Any]:
@@ -127,8 +127,8 @@ class Program:
     @property
     def source(self) -> Path:
         """Where the program was made from."""
-        (found,) = self._program.parent.glob(f"{self._program.name}.*")
-        return found
+        (result,) = self._program.parent.glob(f"{self._program.name}.*")
+        return result
 
     def lines_of(self, row: Pattern) -> list[int]:
         """Lines of its parallel directives."""
@@ -138,15 +138,15 @@ class Program:
 def programs(trimtab: str, folder: Path, compiler: str) -> dict[str, Program]:
     """The compiler's program with each shape."""
     program = build(folder, compiler, patterns_of(compiler), has_marks=True)
-    found = {}
+    result = {}
     for shape in SHAPES:
         (folder / shape).mkdir()
-        found[shape] = Program(trimtab, folder / shape, program, compiler, shape)
-    return found
+        result[shape] = Program(trimtab, folder / shape, program, compiler, shape)
+    return result
 
 
 def _measured(snapshots: str, program: Path) -> list[Measured]:
-    found: dict[str, Measured] = {}
+    result: dict[str, Measured] = {}
     binary = Binary(program)
     at: Measured | None = None
     for line in snapshots.splitlines():
@@ -157,15 +157,15 @@ def _measured(snapshots: str, program: Path) -> list[Measured]:
             if len(words) > 1 and "+0x" in words[1]:
                 place, _, trip = words[1].split("/")
                 function = binary.function_at(int(place.partition("+")[2], 16)).split(".")[0].rstrip("_")
-                at = found[words[0]] = Measured(function, int(trip), words[1], {})
+                at = result[words[0]] = Measured(function, int(trip), words[1], {})
         elif tag == "knob" and at is not None:
             at.knobs[words[0]] = tuple(words[6:])
         elif tag == "subject":
-            at = found.get(words[0])
+            at = result.get(words[0])
         elif tag == "measured" and at is not None:
             at.seconds.append(float.fromhex(words[1]) * at.trip)
     binary.close()
-    return list(found.values())
+    return list(result.values())
 
 
 def _setting(of: Measured, number: int) -> dict[str, str]:
@@ -182,29 +182,31 @@ def _setting(of: Measured, number: int) -> dict[str, str]:
 
 def check_answers(program: Program, row: Pattern) -> None:
     """The same answer as the program's own serial computation in every mode."""
-    for done in (program.done("bare"), program.run(), program.tuned(), program.frozen()):
-        assert f"{row.name} right" in done.stdout.splitlines(), f"{done.args}\n{done.stdout}{done.stderr}"
+    for completed in (program.done("bare"), program.run(), program.tuned(), program.frozen()):
+        assert f"{row.name} right" in completed.stdout.splitlines(), (
+            f"{completed.args}\n{completed.stdout}{completed.stderr}"
+        )
 
 
 def check_report(program: Program, row: Pattern, compiler: str) -> None:
     """Names, lines, calls, threads and loops are what was written."""
     assert program.run().returncode == 0, program.run().stderr
-    regions = [each for each in program.report()["regions"] if each["function"].rstrip("_") == row.name]
-    regions.sort(key=lambda each: each["line"])
+    regions = [region for region in program.report()["regions"] if region["function"].rstrip("_") == row.name]
+    regions.sort(key=lambda region: region["line"])
     source = program.source.name
-    found = [(each["line"], each["calls"]) for each in regions]
+    result = [(region["line"], region["calls"]) for region in regions]
     expected = [
         (line, calls * INSTANCES) for line, calls in zip(program.lines_of(row), row.calls, strict=True)
     ]
-    assert found == expected, f"lines and calls {found}, expected {expected}"
-    assert {each["name"] for each in regions} == {
-        f"{source}:{each['line']} ({each['function']})" for each in regions
+    assert result == expected, f"lines and calls {result}, expected {expected}"
+    assert {region["name"] for region in regions} == {
+        f"{source}:{region['line']} ({region['function']})" for region in regions
     }
     assert regions[0]["threads"] == row.threads
     loops = sorted(
-        (_loop(each) for each in (loop for region in regions for loop in region["loops"])), key=str
+        (_loop(entry) for entry in (loop for region in regions for loop in region["loops"])), key=str
     )
-    expected = sorted((_expected(each) for each in row.loops_of(compiler)), key=str)
+    expected = sorted((_expected(entry) for entry in row.loops_of(compiler)), key=str)
     assert loops == expected, f"found {loops}, expected {expected}"
 
 
@@ -221,40 +223,42 @@ def _expected(loop: Loop) -> tuple[Any, ...]:
 
 def check_objective(program: Program, row: Pattern, compiler: str) -> None:
     """What the tuner took for a loop's time is what the program's clock says; loops without a knob are not measured."""
-    measured = {each.trip: each for each in program.measured() if each.function == row.name}
+    measured = {entry.trip: entry for entry in program.measured() if entry.function == row.name}
     tuned = {loop.iterations for loop in row.loops_of(compiler) if loop.is_tuned}
     assert set(measured) == tuned, f"measured {set(measured)}, expected {tuned}"
-    assert all(len(each.seconds) >= LEAST_MEASUREMENTS for each in measured.values()), measured
+    assert all(len(entry.seconds) >= LEAST_MEASUREMENTS for entry in measured.values()), measured
     for trip in tuned:
-        ours, theirs = measured[trip].seconds, program.clock("tuned")[row.name, trip]
+        own_figures, other_figures = measured[trip].seconds, program.clock("tuned")[row.name, trip]
         if not row.has_clock:
             continue
-        agreeing = in_common(ours, gathered(theirs))
-        assert agreeing >= LEAST_SHARE * len(ours), (
-            f"{trip} iterations: {agreeing} of {len(ours)} measurements agree, us\n"
-            f"measured {' '.join(f'{each * 1e6:.0f}' for each in ours)}\n"
-            f"clock    {' '.join(f'{least * 1e6:.0f}-{most * 1e6:.0f}' for least, most in theirs)}"
+        agreeing = in_common(own_figures, gathered(other_figures))
+        assert agreeing >= LEAST_SHARE * len(own_figures), (
+            f"{trip} iterations: {agreeing} of {len(own_figures)} measurements agree, us\n"
+            f"measured {' '.join(f'{entry * 1e6:.0f}' for entry in own_figures)}\n"
+            f"clock    {' '.join(f'{smallest * 1e6:.0f}-{limit * 1e6:.0f}' for smallest, limit in other_figures)}"
         )
 
 
 def gathered(instances: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """The means of those that the tuner takes together."""
-    found, least, most, count = [], 0.0, 0.0, 0
+    result, smallest, limit, count = [], 0.0, 0.0, 0
     for its_least, its_most in instances:
-        least, most, count = least + its_least, most + its_most, count + 1
-        if most >= GATHERED_S:
-            found.append((least / count, most / count))
-            least, most, count = 0.0, 0.0, 0
-    return found
+        smallest, limit, count = smallest + its_least, limit + its_most, count + 1
+        if limit >= GATHERED_S:
+            result.append((smallest / count, limit / count))
+            smallest, limit, count = 0.0, 0.0, 0
+    return result
 
 
-def in_common(ours: list[float], theirs: list[tuple[float, float]]) -> int:
+def in_common(own_figures: list[float], other_figures: list[tuple[float, float]]) -> int:
     """The most measurements that can be instances of the program's clock, in the same order."""
-    best = [0] * (len(theirs) + 1)
-    for one in ours:
+    best = [0] * (len(other_figures) + 1)
+    for first in own_figures:
         before = best[:]
-        for at, (least, most) in enumerate(theirs):
-            is_same = (1 - TOLERANCE) * least - TOLERANCE_S <= one <= (1 + TOLERANCE) * most + TOLERANCE_S
+        for at, (smallest, limit) in enumerate(other_figures):
+            is_same = (
+                (1 - TOLERANCE) * smallest - TOLERANCE_S <= first <= (1 + TOLERANCE) * limit + TOLERANCE_S
+            )
             best[at + 1] = max(before[at + 1], best[at], before[at] + is_same)
     return best[-1]
 
@@ -263,12 +267,14 @@ def check_frozen(program: Program) -> None:
     """Loops that have knobs ran with the setting that was remembered of them."""
     assert program.frozen().returncode == 0, program.frozen().stderr
     decided = program.report("frozen")["decisions"]
-    assert {each["policy"] for each in decided} == {"history"}
-    set_to = {each["key"]: {change["knob"]: change["to"] for change in each["changes"]} for each in decided}
-    for number, each in enumerate(program.measured()):
-        wanted = {knob: value for knob, value in _setting(each, number).items() if "." not in knob}
-        found = set_to.get(each.key, wanted)
-        assert found == wanted, f"{each.function}: set to {found}, expected {wanted}"
+    assert {entry["policy"] for entry in decided} == {"history"}
+    set_to = {
+        entry["key"]: {change["knob"]: change["to"] for change in entry["changes"]} for entry in decided
+    }
+    for number, entry in enumerate(program.measured()):
+        wanted = {knob: value for knob, value in _setting(entry, number).items() if "." not in knob}
+        result = set_to.get(entry.key, wanted)
+        assert result == wanted, f"{entry.function}: set to {result}, expected {wanted}"
     # Of the last patterns it may be told no more before the program ends.
     assert len(set_to) >= 0.5 * len(program.measured()), f"{len(set_to)} of {len(program.measured())}"
 

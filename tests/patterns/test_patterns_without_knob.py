@@ -39,9 +39,9 @@ def test_the_reason_is_printed(run: Run, built: tuple[str, Path], tmp_path: Path
     options = ("--tune", "--history", str(tmp_path / "history.sqlite"))
     watched = run(program, "light-first", "60", name, options=options, env=environment)
     assert watched.done.stdout == f"{name} right\n", watched.done.stderr
-    told = [line.strip() for line in watched.done.stderr.splitlines() if "not tuned: " in line]
+    reported = [line.strip() for line in watched.done.stderr.splitlines() if "not tuned: " in line]
     if name == TUNED_BY_CLANG and compiler.startswith("clang"):
-        assert told == []
+        assert reported == []
         return
-    assert any(line.endswith(f"({name}): {REASONS[name]}") for line in told), watched.done.stderr
-    assert all(line.startswith(f"not tuned: {program.name}.cpp:") for line in told)
+    assert any(line.endswith(f"({name}): {REASONS[name]}") for line in reported), watched.done.stderr
+    assert all(line.startswith(f"not tuned: {program.name}.cpp:") for line in reported)

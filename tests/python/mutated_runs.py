@@ -82,7 +82,7 @@ def bases(folder: Path) -> list[Path]:
         LaneFile(
             [
                 *team_of(1, 5.0, [5.0, 3.0]),
-                row(3, Metric.LOOP, 4 * S, about=1, count=5, x=(2, 3, 100, 0), in_region=1),
+                row(3, Metric.LOOP, 4 * S, description=1, count=5, x=(2, 3, 100, 0), in_region=1),
                 row(2, Metric.WAIT, S, count=5, in_region=1),
             ],
             [
@@ -105,7 +105,7 @@ def bases(folder: Path) -> list[Path]:
         *(
             module(1, "/nowhere/app", "ab12"),
             subject(1, name="größer"),
-            subject(2, SubjectKind.BARRIER, offset=0x40, where=1, call=1),
+            subject(2, SubjectKind.BARRIER, offset=0x40, place=1, call=1),
         ),
         *(
             subject(3, SubjectKind.LOOP, "loop", parent=1),
@@ -157,11 +157,11 @@ def _job(folder: Path) -> Path:
     ended = {"real_ns": 9 * 10**18, "rusage": usage, "code": 0, "signal": None, "wall_s": 10.0, "mono_ns": 1}
     for rank in range(2):
         lanes = [LaneFile([*team_of(1, 5.0, [5.0, 3.0])], run_s=9.0), LaneFile()]
-        about = {"rank": rank, "ended": ended, "machine": {"hostname": f"node{rank}"}}
-        write_run(folder / f"rank-{rank}", ProcessFiles(lanes, [subject(1)], parallel=5.0), info=about)
+        description = {"rank": rank, "ended": ended, "machine": {"hostname": f"node{rank}"}}
+        write_run(folder / f"rank-{rank}", ProcessFiles(lanes, [subject(1)], parallel=5.0), info=description)
         (folder / f"rank-{rank}" / "100-0").rename(folder / f"rank-{rank}" / f"node{rank}-100-0")
-    about = {"ended": None, "job": {"launcher": "Open MPI", "id": "a", "size": 3}}
-    return write_run(folder, info=about)
+    description = {"ended": None, "job": {"launcher": "Open MPI", "id": "a", "size": 3}}
+    return write_run(folder, info=description)
 
 
 class Mutated:
@@ -285,10 +285,10 @@ def _repeat_records(of: Mutated, path: Path, chance: random.Random) -> None:
     )
     if not records:
         return _flip_bits(of, path, chance)
-    more = chance.choices(records, k=chance.randrange(1, 40))
-    counts = struct.pack("<QQ", len(more), len(more))
+    overrides = chance.choices(records, k=chance.randrange(1, 40))
+    counts = struct.pack("<QQ", len(overrides), len(overrides))
     content[24:40] = counts
-    return of.write(path, bytes(content[:4096]) + b"".join(more))
+    return of.write(path, bytes(content[:4096]) + b"".join(overrides))
 
 
 def _replace_kind(of: Mutated, path: Path, chance: random.Random) -> None:
@@ -344,9 +344,10 @@ def _another_process(of: Mutated, path: Path, chance: random.Random) -> None:
                 new,
                 symlinks=True,
                 ignore=lambda folder, names: [
-                    each
-                    for each in names
-                    if not (Path(folder) / each).is_file() or (Path(folder) / each).stat().st_size > 1 << 20
+                    one_name
+                    for one_name in names
+                    if not (Path(folder) / one_name).is_file()
+                    or (Path(folder) / one_name).stat().st_size > 1 << 20
                 ],
             )
 
@@ -356,9 +357,11 @@ def _hostile_name(of: Mutated, path: Path, chance: random.Random) -> None:
     names = next((file for file in of._files if file.name == "names.tt"), path)
     content = of.content(names)
     text = chance.choice(HOSTILE_TEXTS).encode("utf-8", "surrogatepass")[:200] + b"\0"
-    made = chance.choice((module(1, "x"), subject(1), counter(1, "a", "b"), knob(1, 1, "k"), policy(1, "p")))
-    fixed = layout.NAME_LAYOUTS[NameTag(layout.NAME_HEAD.unpack_from(made)[1])].fields.size
-    body = made[:fixed] + text * 3
+    created = chance.choice(
+        (module(1, "x"), subject(1), counter(1, "a", "b"), knob(1, 1, "k"), policy(1, "p"))
+    )
+    fixed = layout.NAME_LAYOUTS[NameTag(layout.NAME_HEAD.unpack_from(created)[1])].fields.size
+    body = created[:fixed] + text * 3
     body += bytes(-len(body) % 8)
     record = struct.pack("<I", len(body)) + body[4:]
     (written,) = struct.unpack_from("<Q", content[32:40].ljust(8, b"\0"))
@@ -377,11 +380,11 @@ def _hostile_json(of: Mutated, path: Path, chance: random.Random) -> None:
         return
     holder: Any = parsed
     for _ in range(chance.randrange(3)):
-        below = [each for each in holder.values() if isinstance(each, dict) and each]
-        if not below:
+        lower = [entry for entry in holder.values() if isinstance(entry, dict) and entry]
+        if not lower:
             break
-        holder = chance.choice(below)
-    known = (
+        holder = chance.choice(lower)
+    known_values = (
         *(
             "format",
             "program",
@@ -409,16 +412,16 @@ def _hostile_json(of: Mutated, path: Path, chance: random.Random) -> None:
             "real_ns",
         ),
     )
-    key = chance.choice([*holder, *known])
+    key = chance.choice([*holder, *known_values])
     value = chance.choice((*_JSON_VALUES, json.dumps(chance.choice(HOSTILE_TEXTS))))
     holder[key] = "@@"
     text = json.dumps(parsed).replace('"@@"', value, 1)
-    how = chance.random()
-    if how < 0.1:
+    mode = chance.random()
+    if mode < 0.1:
         text = text.replace("{", '{"format": 1, "format": 1, ', 1)
-    elif how < 0.2:
+    elif mode < 0.2:
         text = text[: chance.randrange(len(text))]
-    elif how < 0.25:
+    elif mode < 0.25:
         text = chance.choice(_JSON_VALUES)
     content = text.encode("utf-8", "surrogatepass")
     if chance.random() < 0.05:

@@ -70,31 +70,31 @@ def fields(numbered: dict[Any, int]) -> tuple[int, int, int, int]:
 
 def row(
     subject: int,
-    what: int,
+    item_name: int,
     total: int,
     *,
-    about: int = 0,
+    description: int = 0,
     count: int = 1,
     flags: int = 0,
     x: tuple[int, int, int, int] = (0, 0, 0, 0),
     in_region: int = NO,
 ) -> bytes:
     """One profile row."""
-    each = total // max(count, 1)
+    entry = total // max(count, 1)
     histogram = np.zeros(layout.HISTOGRAM_BUCKETS, np.uint32)
-    histogram[each.bit_length()] = count
+    histogram[entry.bit_length()] = count
     return packed(
         layout.ROW,
         subject=subject,
-        what=what,
+        what=item_name,
         flags=flags,
-        about=about,
+        about=description,
         in_region=in_region,
         count=count,
         timed=count,
         sum=total,
-        min=each,
-        max=each,
+        min=entry,
+        max=entry,
         x=x,
         histogram=histogram,
     )
@@ -119,15 +119,15 @@ def subject(
     name: str = "",
     *,
     offset: int = 0,
-    where: int = NO,
+    place: int = NO,
     parent: int = NO,
     call: int = 0,
 ) -> bytes:
     """A record of names.tt."""
-    found = layout.NameSubject(
-        number, kind, runtime=0, module=where, line=0, offset=offset, parent=parent, is_call=call
+    result = layout.NameSubject(
+        number, kind, runtime=0, module=place, line=0, offset=offset, parent=parent, is_call=call
     )
-    return _name(NameTag.SUBJECT, found, name, "", "")
+    return _name(NameTag.SUBJECT, result, name, "", "")
 
 
 def counter(number: int, name: str, unit: str) -> bytes:
@@ -135,9 +135,9 @@ def counter(number: int, name: str, unit: str) -> bytes:
     return _name(NameTag.COUNTER, layout.NameCounter(number, is_cumulative=1), name, unit, "test")
 
 
-def unavailable(what: str, why: str, remedy: str) -> bytes:
+def unavailable(item_name: str, reason: str, remedy: str) -> bytes:
     """A record of names.tt."""
-    return _name(NameTag.UNAVAILABLE, (), what, why, remedy)
+    return _name(NameTag.UNAVAILABLE, (), item_name, reason, remedy)
 
 
 def runtime_of(number: int, name: str) -> bytes:
@@ -150,9 +150,9 @@ def fact(key: str, value: str) -> bytes:
     return _name(NameTag.FACT, (), key, value)
 
 
-def knob(number: int, on: int, name: str, key: str = "app+0x40", values: str = "") -> bytes:
+def knob(number: int, place: int, name: str, key: str = "app+0x40", values: str = "") -> bytes:
     """A record of names.tt."""
-    return _name(NameTag.KNOB, layout.NameKnob(number, on), name, key, values)
+    return _name(NameTag.KNOB, layout.NameKnob(number, place), name, key, values)
 
 
 def policy(number: int, name: str) -> bytes:
@@ -163,13 +163,13 @@ def policy(number: int, name: str) -> bytes:
 def decision(
     at_s: float,
     number: int,
-    on: int,
-    which: int,
+    place: int,
+    chosen: int,
     change: tuple[int, int],
     outcome: int,
     text: bytes = b"",
     gain: tuple[float, float, int] = (0.0, 0.0, 0),
-    by: int = 1,
+    divisor: int = 1,
 ) -> bytes:
     """A record of decisions.tt."""
     of_value = {"from": change[0], "to": change[1]}
@@ -178,12 +178,12 @@ def decision(
         layout.DECISION,
         ticks=int(at_s * S),
         number=number,
-        subject=on,
-        knob=which,
+        subject=place,
+        knob=chosen,
         **of_value,
         **of_gain,
         outcome=outcome,
-        policy=by,
+        policy=divisor,
         text=text,
     )
 
@@ -270,8 +270,8 @@ class ProcessFiles:
             page(file_header(FileKind.NAMES, 0, 8192, len(names))) + names.ljust(8192, b"\0")
         )
         samples = [
-            packed(layout.SAMPLE, ticks=int(t * S), counter=which, lane=NO, value=value)
-            for t, which, value in self.samples
+            packed(layout.SAMPLE, ticks=int(t * S), counter=chosen, lane=NO, value=value)
+            for t, chosen, value in self.samples
         ]
         _write_records(home / "counters.tt", FileKind.COUNTERS, samples)
         _write_records(home / "decisions.tt", FileKind.DECISIONS, self.decisions)
@@ -364,7 +364,7 @@ def team_of(
             number,
             Metric.REGION,
             int(wall * S),
-            about=forker,
+            description=forker,
             count=calls,
             x=fields(
                 {
@@ -377,8 +377,18 @@ def team_of(
             in_region=in_region,
         )
     ]
-    for lane, own in zip(numbers, work, strict=True):
-        waited = wall - own - arrival
+    for lane, own_value in zip(numbers, work, strict=True):
+        waited = wall - own_value - arrival
         x = fields({TeamFields.JOIN_WAIT: int(waited * S), TeamFields.ARRIVAL: int(arrival * S)})
-        rows.append(row(number, Metric.TEAM, int(own * S), about=lane, count=calls, x=x, in_region=in_region))
+        rows.append(
+            row(
+                number,
+                Metric.TEAM,
+                int(own_value * S),
+                description=lane,
+                count=calls,
+                x=x,
+                in_region=in_region,
+            )
+        )
     return rows

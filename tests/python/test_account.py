@@ -182,7 +182,7 @@ def test_who_gives_way_lacks_a_cpu_in_its_waits(
 def test_lanes_that_wait_for_their_first_cpu_leave_the_work_to_others(tmp_path: Path) -> None:
     # Two lanes work all the time, two begin after 8 s in which they had no CPU, and find none left to do.
     lanes = [LaneFile(run_s=10.0 - delay_s, delay_s=delay_s) for delay_s in (1.0, 1.0, 9.0, 9.0)]
-    late = [row(1, Metric.TEAM, 2 * S, about=lane, x=(0, 8 * S, 0, 0)) for lane in (2, 3)]
+    late = [row(1, Metric.TEAM, 2 * S, description=lane, x=(0, 8 * S, 0, 0)) for lane in (2, 3)]
     lanes[0].rows = [*team_of(1, 10.0, [10.0, 10.0, 2.0, 2.0])[:3], *late]
     check(report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0)), work=1.0)
 
@@ -210,7 +210,7 @@ def test_forker_waits_in_a_nested_region(tmp_path: Path) -> None:
     # As before, but the inner team's lane 0 works 1 s and waits 3: the outer region has these as waits.
     lanes = lanes_of(3, run_s=10.0)
     outer = team_of(1, 10.0, [10.0, 10.0])
-    outer[1] = row(1, Metric.TEAM, 7 * S, about=0, x=(0, 0, 3 * S, 0))
+    outer[1] = row(1, Metric.TEAM, 7 * S, description=0, x=(0, 0, 3 * S, 0))
     lanes[0].rows = outer + team_of(2, 4.0, [1.0, 4.0], lanes=[0, 2], in_region=1)
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1), subject(2, parent=1)], parallel=10.0))
     check(report, work=(7 + 10 + 4) / 40, barrier_wait=3 / 40, serial=16 / 40)
@@ -236,8 +236,8 @@ def test_few_threads_cost_what_cpus_are_without_one(tmp_path: Path, hosts: int, 
     # One or two threads of the program's own, each with teams of one, on two CPUs.
     lanes = [LaneFile(team_of(1, 10.0, [10.0], lanes=[at]), run_s=10.0) for at in range(hosts)]
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0))
-    found = {finding["cause"]: finding["gain_s"] for finding in report["findings"]}
-    assert found.get("fewer threads than CPUs") == (None if gain is None else pytest.approx(gain))
+    result = {finding["cause"]: finding["gain_s"] for finding in report["findings"]}
+    assert result.get("fewer threads than CPUs") == (None if gain is None else pytest.approx(gain))
 
 
 @pytest.mark.parametrize(("chunk", "smaller"), [(1, "iterations"), (4, "chunks")])
@@ -248,15 +248,15 @@ def test_chunks_of_one_iteration_cannot_be_smaller(tmp_path: Path, chunk: int, s
         tmp_path,
         ProcessFiles(lanes, [subject(1), subject(2, kind=SubjectKind.LOOP)], parallel=10.0, cpus=2.0),
     )
-    found = {finding["cause"]: finding["action"] for finding in report["findings"]}
-    assert found["imbalance"].startswith(f"make the {smaller} smaller")
+    result = {finding["cause"]: finding["action"] for finding in report["findings"]}
+    assert result["imbalance"].startswith(f"make the {smaller} smaller")
 
 
 def test_program_without_regions(tmp_path: Path) -> None:
     report = report_of(tmp_path, ProcessFiles(user=8.0))
     check(report, work=8 / 40, serial=30 / 40, unattributed=2 / 40)
     assert report["regions"] == []
-    assert any(each["what"] == "OpenMP regions" for each in report["unavailable"])
+    assert any(entry["what"] == "OpenMP regions" for entry in report["unavailable"])
 
 
 def test_threads_without_regions_are_not_serial(tmp_path: Path) -> None:
@@ -280,10 +280,10 @@ def test_own_cost_is_runtime(tmp_path: Path) -> None:
     data[offset : offset + 8] = (10_000_000).to_bytes(8, "little")
     events.write_bytes(data)
     report = build(open_run(write_run(tmp_path / "run")))
-    own = 4e-3 * (COST_NS["region"] + SHARED_REGION_NS) + 2e-3 * COST_NS["wait"] + 5e-3 * CHUNK_NS + 0.2
-    assert report["overhead"]["seconds"] == pytest.approx(own, rel=1e-6)
-    assert report["overhead"]["share"] == pytest.approx(own / 40, rel=1e-6)
-    check(report, work=1 - own / 40, runtime=own / 40)
+    own_value = 4e-3 * (COST_NS["region"] + SHARED_REGION_NS) + 2e-3 * COST_NS["wait"] + 5e-3 * CHUNK_NS + 0.2
+    assert report["overhead"]["seconds"] == pytest.approx(own_value, rel=1e-6)
+    assert report["overhead"]["share"] == pytest.approx(own_value / 40, rel=1e-6)
+    check(report, work=1 - own_value / 40, runtime=own_value / 40)
 
 
 def test_own_cost_of_a_start(tmp_path: Path) -> None:
@@ -346,14 +346,14 @@ def test_small_chunks_cost_what_the_runtime_takes(tmp_path: Path, runtime: str, 
         "regions"
     ]
     regions[0]["runtime"] = runtime
-    found = findings(
+    result = findings(
         Account(dict.fromkeys(SHARES, 0.0), 10.0, 2.0, 9.0, 0.0),
         typed({"regions": regions}).regions,
         2,
         None,
         0.0,
     )
-    assert {each.cause: each.gain_s for each in found}[Cause.SMALL_CHUNKS] == pytest.approx(gain)
+    assert {entry.cause: entry.gain_s for entry in result}[Cause.SMALL_CHUNKS] == pytest.approx(gain)
 
 
 def test_region_under_way_at_a_kill(tmp_path: Path) -> None:
@@ -411,7 +411,7 @@ def test_threads_that_spin_between_regions_are_told(tmp_path: Path) -> None:
     lanes = lanes_of(2, rows=team_of(1, 4.0, [4.0, 4.0]), run_s=8.0, delay_s=2.0)
     lanes[1].run_s = 9.0
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=4.0, cpus=2.0))
-    finding = next(each for each in report["findings"] if each["cause"] == "wait policy")
+    finding = next(one_finding for one_finding in report["findings"] if one_finding["cause"] == "wait policy")
     assert finding["gain_s"] == pytest.approx(1.0)
     assert "5 s" in finding["evidence"]
 
@@ -463,7 +463,7 @@ def test_timeline_counts_lanes_per_region(tmp_path: Path) -> None:
     lanes[1].events.append(event(2 * S, EventKind.WAIT, 9, a=S, b=1, arg=WaitKind.BARRIER))
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1, name="one"), subject(2, name="two")]))
     line = report["timeline"]
-    lanes_by_name = {each["name"]: np.array(each["lanes"]) for each in line["series"]}
+    lanes_by_name = {series_entry["name"]: np.array(series_entry["lanes"]) for series_entry in line["series"]}
     seconds = {name: values.sum() * line["dt_s"] for name, values in lanes_by_name.items()}
     assert seconds == pytest.approx({"one": 8 + 5, "two": 2}, abs=1e-3)
     assert lanes_by_name["one"][0] == pytest.approx(2.0)
@@ -483,4 +483,4 @@ def test_flight_recorder_says_from_when_it_knows(tmp_path: Path) -> None:
     line = report_of(tmp_path, ProcessFiles([lane], [subject(1)]))["timeline"]
     assert line["source"] == "flight recorder"
     assert line["from_s"] == pytest.approx(8.0)
-    assert NO not in [each["name"] for each in line["series"]]
+    assert NO not in [series_entry["name"] for series_entry in line["series"]]

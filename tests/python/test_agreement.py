@@ -36,8 +36,8 @@ def short_regions(folder: Path) -> Path:
     def process(pid: int, untimed: int) -> ProcessFiles:
         rows = [
             row(1, Metric.REGION, 2 * S, count=10, x=(20, 2, S // 2, S // 4), flags=SAMPLE),
-            row(1, Metric.TEAM, S // 2, about=0, count=10, x=(S, S // 4, S // 4, 0), flags=SAMPLE),
-            row(1, Metric.TEAM, S // 4, about=1, count=10, x=(S, S // 2, S // 4, 0), flags=SAMPLE),
+            row(1, Metric.TEAM, S // 2, description=0, count=10, x=(S, S // 4, S // 4, 0), flags=SAMPLE),
+            row(1, Metric.TEAM, S // 4, description=1, count=10, x=(S, S // 2, S // 4, 0), flags=SAMPLE),
             row(1, Metric.REGION, untimed * S // 5, count=untimed, x=(2 * untimed, 2, 0, 0), flags=UNTIMED),
             *team_of(2, 1.0, [1.0, 0.5]),
         ]
@@ -98,9 +98,9 @@ def traced(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("runs")
-    made = {"short": short_regions, "killed": killed, "traced": traced}
-    found = {name: make(folder / name) for name, make in made.items()}
-    return found | {f"base {path.name}": path for path in bases(folder / "bases")} | {"golden": GOLDEN}
+    created = {"short": short_regions, "killed": killed, "traced": traced}
+    result = {name: maker(folder / name) for name, maker in created.items()}
+    return result | {f"base {path.name}": path for path in bases(folder / "bases")} | {"golden": GOLDEN}
 
 
 def _names_of_bases() -> list[str]:
@@ -119,10 +119,10 @@ def of_report(report: dict[str, Any]) -> Figures:
     }
 
 
-def close(found: Figures, expected: Figures, digits: int = 12) -> None:
-    assert found.keys() == expected.keys()
+def close(result: Figures, expected: Figures, digits: int = 12) -> None:
+    assert result.keys() == expected.keys()
     for key, figures in expected.items():
-        assert found[key] == pytest.approx(figures, rel=10.0**-digits), key
+        assert result[key] == pytest.approx(figures, rel=10.0**-digits), key
 
 
 def test_every_golden_run_is_compared(runs: dict[str, Path]) -> None:
@@ -167,27 +167,27 @@ def test_tables_have_the_reports_regions(
     export(run, to, tmp_path / to)
     expected = of_report(build(run))
     regions = {
-        (each["process"], each["name"]): tuple(float(each[figure]) for figure in FIGURES)
-        for each in rows_of(tmp_path / to, "regions")
+        (entry["process"], entry["name"]): tuple(float(entry[figure]) for figure in FIGURES)
+        for entry in rows_of(tmp_path / to, "regions")
     }
     close(regions, expected)
     profile: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
-    for each in rows_of(tmp_path / to, "profile"):
-        figures = profile[each["process"], each["name"]]
-        if each["metric"] == "team":
-            figures[0] += float(each["sum_ns"]) * 1e-9
-            figures[1] += (float(each["x0"]) + float(each["x2"])) * 1e-9
-        elif each["metric"] == "region":
-            figures[2] += float(each["count"])
+    for entry in rows_of(tmp_path / to, "profile"):
+        figures = profile[entry["process"], entry["name"]]
+        if entry["metric"] == "team":
+            figures[0] += float(entry["sum_ns"]) * 1e-9
+            figures[1] += (float(entry["x0"]) + float(entry["x2"])) * 1e-9
+        elif entry["metric"] == "region":
+            figures[2] += float(entry["count"])
     close({key: tuple(profile[key]) for key in expected}, expected)  # type: ignore[misc]
 
 
 def chrome_regions(path: Path) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = defaultdict(list)
+    result: dict[str, list[float]] = defaultdict(list)
     for slice_event in chrome_events(path):
         if slice_event.get("cat") == "region":
-            found[slice_event["name"].removeprefix("region ")].append(slice_event["dur"] * 1e-6)
-    return found
+            result[slice_event["name"].removeprefix("region ")].append(slice_event["dur"] * 1e-6)
+    return result
 
 
 def perfetto_regions(path: Path) -> dict[str, list[float]]:
@@ -197,7 +197,7 @@ def perfetto_regions(path: Path) -> dict[str, list[float]]:
     names: dict[tuple[int, str, int], str] = {}
     tracks: dict[int, int] = {}
     opened: dict[int, list[tuple[str, int]]] = defaultdict(list)
-    found: dict[str, list[float]] = defaultdict(list)
+    result: dict[str, list[float]] = defaultdict(list)
     for packet in trace.packet:
         sequence = packet.trusted_packet_sequence_id
         for event_name in packet.interned_data.event_names:
@@ -214,8 +214,8 @@ def perfetto_regions(path: Path) -> dict[str, list[float]]:
         elif event.type == TrackEvent.TYPE_SLICE_END:
             name, begin = stack.pop()
             if name.startswith("region "):
-                found[name.removeprefix("region ")].append((packet.timestamp - begin) * 1e-9)
-    return found
+                result[name.removeprefix("region ")].append((packet.timestamp - begin) * 1e-9)
+    return result
 
 
 @pytest.mark.parametrize("name", ["killed", "traced"])
@@ -227,7 +227,7 @@ def test_traces_show_every_call_of_the_reports_regions(
     (path,) = export(run, to, tmp_path / to).files
     shown = regions_of(path)
     report = build(run)
-    assert {each: len(durations) for each, durations in shown.items()} == {
+    assert {entry: len(durations) for entry, durations in shown.items()} == {
         region["name"]: region["calls"] for region in report["regions"]
     }
     for region in report["regions"]:

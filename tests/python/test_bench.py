@@ -37,11 +37,11 @@ def case(group: str, **values: list[float]) -> dict[str, Any]:
 
 
 def test_spread_of_a_known_series() -> None:
-    found = spread([float(each) for each in range(1, 16)])
-    assert (found.count, found.median, found.quarter, found.three_quarters) == (15, 8, 4.5, 11.5)
+    result = spread([float(entry) for entry in range(1, 16)])
+    assert (result.count, result.median, result.quarter, result.three_quarters) == (15, 8, 4.5, 11.5)
     # The sign test's interval for 15 values: from the 4th smallest to the 4th largest.
-    assert (found.low, found.high) == (4, 12)
-    assert found.iqr == 7
+    assert (result.low, result.high) == (4, 12)
+    assert result.iqr == 7
 
 
 def test_spread_of_few_values_is_their_range() -> None:
@@ -55,8 +55,8 @@ def test_interval_holds_the_median_as_often_as_it_says() -> None:
     source = random.Random(7)
     held = 0
     for _ in range(2000):
-        found = spread([source.expovariate(1.0) for _ in range(15)])
-        held += found.low <= 0.6931 <= found.high
+        result = spread([source.expovariate(1.0) for _ in range(15)])
+        held += result.low <= 0.6931 <= result.high
     assert 0.95 <= held / 2000 < 0.985
 
 
@@ -69,8 +69,8 @@ def test_rounds_are_compared_with_themselves() -> None:
 
 
 def test_judgement_needs_the_whole_interval() -> None:
-    values = [float(each) for each in range(1, 16)]
-    assert [judge(spread(values), most) for most in (12, 8, 3.9)] == ["met", "open", "not met"]
+    values = [float(entry) for entry in range(1, 16)]
+    assert [judge(spread(values), limit) for limit in (12, 8, 3.9)] == ["met", "open", "not met"]
 
 
 def test_programs_together_are_the_mean_of_their_medians() -> None:
@@ -83,11 +83,11 @@ def test_programs_together_are_the_mean_of_their_medians() -> None:
 def test_one_round_of_one_program_does_not_move_all_of_them() -> None:
     source = random.Random(3)
     series = [[source.gauss(1.0, 0.01) for _ in range(22)] for _ in range(14)]
-    found = together(series)
-    assert 0.995 < found.low < found.median < found.high < 1.005
+    result = together(series)
+    assert 0.995 < result.low < result.median < result.high < 1.005
     disturbed = together([[*series[0][1:], 9.0], *series[1:]])
-    assert disturbed.median == pytest.approx(found.median, abs=0.001)
-    assert disturbed.high - disturbed.low < 2 * (found.high - found.low)
+    assert disturbed.median == pytest.approx(result.median, abs=0.001)
+    assert disturbed.high - disturbed.low < 2 * (result.high - result.low)
 
 
 def test_a_ratio_is_shown_as_what_is_above_bare() -> None:
@@ -97,9 +97,9 @@ def test_a_ratio_is_shown_as_what_is_above_bare() -> None:
 def test_threads_are_bound_where_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_PROC_BIND", "false")  # the test's own environment is put back at its end
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    told = ["sh", "-c", "echo $OMP_NUM_THREADS $OMP_PROC_BIND"]
-    assert run(told, "bare", 3, tmp_path, is_bound=True).output == "3 true\n"
-    assert run(told, "bare", 3, tmp_path).output == "3\n"
+    reported = ["sh", "-c", "echo $OMP_NUM_THREADS $OMP_PROC_BIND"]
+    assert run(reported, "bare", 3, tmp_path, is_bound=True).output == "3 true\n"
+    assert run(reported, "bare", 3, tmp_path).output == "3\n"
 
 
 def test_patience_lasts_for_its_seconds() -> None:
@@ -113,13 +113,13 @@ def test_patience_lasts_for_its_seconds() -> None:
 
 
 def test_hook_cost_is_what_clock_reads_do_not_explain() -> None:
-    found = case("construct", bare=[100.0] * 3, profile=[170.0] * 3, trace=[210.0] * 3)
+    result = case("construct", bare=[100.0] * 3, profile=[170.0] * 3, trace=[210.0] * 3)
     for level, reads in (("profile", 200.0), ("trace", 300.0)):
-        found["levels"][level]["clock_reads"] = [reads] * 3
-        found["levels"][level]["clock_read_ns"] = [20.0] * 3
-    found["levels"]["trace"]["events"] = [200.0] * 3
-    assert tables.hook_cost_ns(found) == pytest.approx(70 - 2 * 20)
-    assert tables.event_cost_ns(found) == pytest.approx((110 - 3 * 20 - 30) / 2)
+        result["levels"][level]["clock_reads"] = [reads] * 3
+        result["levels"][level]["clock_read_ns"] = [20.0] * 3
+    result["levels"]["trace"]["events"] = [200.0] * 3
+    assert tables.hook_cost_ns(result) == pytest.approx(70 - 2 * 20)
+    assert tables.event_cost_ns(result) == pytest.approx((110 - 3 * 20 - 30) / 2)
 
 
 def test_tables_are_aligned_markdown() -> None:
@@ -139,13 +139,13 @@ def test_pages_without_a_block_are_refused() -> None:
 
 def test_smoke_run_has_every_kind_of_case() -> None:
     def groups(size: Any) -> set[str]:
-        return {each.group for each in every(size)}
+        return {entry.group for entry in every(size)}
 
     def every(size: Any) -> list[Any]:
         return [*cases(size, Path("p"), 2), *program_cases(size, Path("p"), Path("w"), 2)]
 
     assert groups(SMOKE) == groups(FULL) == {"start", "scope", "construct", "once", "program"}
-    assert len({each.title for each in every(FULL)}) == len(every(FULL))
+    assert len({entry.title for entry in every(FULL)}) == len(every(FULL))
 
 
 def test_page_shows_the_kept_results() -> None:

@@ -42,7 +42,7 @@ def library(tmp_path: Path) -> Compile:
 
 
 def outcomes(path: Path) -> dict[str, str]:
-    return {each.name.split(".")[0]: each.why for each in check_file(path)}
+    return {entry.name.split(".")[0]: entry.why for entry in check_file(path)}
 
 
 def written_in(source: Path) -> set[str]:
@@ -59,15 +59,15 @@ def written_in(source: Path) -> set[str]:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_static_loops_are_found_fit(library: Compile, level: str) -> None:
-    found = outcomes(library(SOURCES / "fit.c", level))
-    assert {name: why for name, why in found.items() if why} == {}
-    assert set(found) == written_in(SOURCES / "fit.c")
+    result = outcomes(library(SOURCES / "fit.c", level))
+    assert {name: reason for name, reason in result.items() if reason} == {}
+    assert set(result) == written_in(SOURCES / "fit.c")
 
 
 @pytest.mark.parametrize("level", ["-O1", "-O2", "-O3 -march=native"])
 def test_static_loops_in_templates_are_found_fit(library: Compile, level: str) -> None:
-    found = outcomes(library(SOURCES / "fit.cpp", level))
-    assert len(found) == 4 and not any(found.values()), found
+    result = outcomes(library(SOURCES / "fit.cpp", level))
+    assert len(result) == 4 and not any(result.values()), result
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def test_static_loops_in_templates_are_found_fit(library: Compile, level: str) -
 )
 @pytest.mark.parametrize("source", ["unfit.c", "unfit_reductions.c", "unfit.cpp", "unfit.f90"])
 def test_what_depends_on_its_threads_is_never_fit(library: Compile, source: str, level: str) -> None:
-    found = check_file(library(SOURCES / source, level))
-    assert [each.name for each in found if not each.why] == []
-    assert found
+    result = check_file(library(SOURCES / source, level))
+    assert [entry.name for entry in result if not entry.why] == []
+    assert result
 
 
 # Logical operations end a loop's work early, and GCC asks for the last value (lastprivate) of no iterations as well.
@@ -102,13 +102,13 @@ LEFT_OVER = {"counted"}
     ],
 )
 def test_loops_with_reductions_are_found_fit(library: Compile, level: str, refused: set[str]) -> None:
-    found = outcomes(library(SOURCES / "reductions.c", level))
-    assert set(found) == written_in(SOURCES / "reductions.c")
-    assert {name for name, why in found.items() if why} == NEVER_SERVED | refused
+    result = outcomes(library(SOURCES / "reductions.c", level))
+    assert set(result) == written_in(SOURCES / "reductions.c")
+    assert {name for name, reason in result.items() if reason} == NEVER_SERVED | refused
 
 
 def test_simple_reductions_are_found_fit_without_optimization(library: Compile) -> None:
-    found = outcomes(library(SOURCES / "reductions.c", "-O0"))
+    result = outcomes(library(SOURCES / "reductions.c", "-O0"))
     simple = {
         "sum_of_ints",
         "sum_of_doubles",
@@ -117,45 +117,47 @@ def test_simple_reductions_are_found_fit_without_optimization(library: Compile) 
         "two_loops",
         "with_simd",
     }
-    assert {name for name in simple if found[name]} == set()
+    assert {name for name in simple if result[name]} == set()
 
 
 @pytest.mark.parametrize("level", ["-O2", "-Os", "-O2 -fno-plt"])
 def test_reductions_of_cpp_are_found_fit(library: Compile, level: str) -> None:
-    found = outcomes(library(SOURCES / "reductions.cpp", level))
-    refused = {name for name, why in found.items() if why}
-    assert len(found) == 7
-    assert refused == ({"_Z8farthestPKdi"} if level == "-Os" else set()), found
+    result = outcomes(library(SOURCES / "reductions.cpp", level))
+    refused = {name for name, reason in result.items() if reason}
+    assert len(result) == 7
+    assert refused == ({"_Z8farthestPKdi"} if level == "-Os" else set()), result
 
 
 @pytest.mark.parametrize("level", ["-O1", "-O2", "-Ofast"])
 def test_reductions_of_fortran_are_found_fit(library: Compile, level: str) -> None:
-    found = outcomes(library(SOURCES / "reductions.f90", level))
-    assert len(found) == 5
-    assert {name for name, why in found.items() if why} == ({"counted_"} if level == "-Ofast" else set())
+    result = outcomes(library(SOURCES / "reductions.f90", level))
+    assert len(result) == 5
+    assert {name for name, reason in result.items() if reason} == (
+        {"counted_"} if level == "-Ofast" else set()
+    )
 
 
 @pytest.mark.parametrize("level", ["-O2 -fno-plt", "-O2 -fstack-protector-all", "-Os", "-O2 -funroll-loops"])
 def test_other_ways_to_compile_are_understood(library: Compile, level: str) -> None:
-    found = outcomes(library(SOURCES / "fit.c", level))
-    assert {name: why for name, why in found.items() if why} == {}
+    result = outcomes(library(SOURCES / "fit.c", level))
+    assert {name: reason for name, reason in result.items() if reason} == {}
 
 
 def test_fortran_is_understood(library: Compile) -> None:
-    found = outcomes(library(SOURCES / "fit.f90", "-O2"))
-    assert found and not any(found.values()), found
+    result = outcomes(library(SOURCES / "fit.f90", "-O2"))
+    assert result and not any(result.values()), result
 
 
 def test_a_stripped_file_is_checked_as_well(library: Compile) -> None:
     path = library(SOURCES / "fit.c", "-O2")
-    before = {each.address for each in check_file(path) if not each.why}
+    before = {entry.address for entry in check_file(path) if not entry.why}
     subprocess.run(["strip", str(path)], check=True)
-    assert {each.address for each in check_file(path) if not each.why} == before
+    assert {entry.address for entry in check_file(path) if not entry.why} == before
 
 
 def test_without_a_build_id_nothing_is_fit(library: Compile) -> None:
-    found = check_file(library(SOURCES / "fit.c", "-O2 -Wl,--build-id=none"))
-    assert [each.why for each in found] == ["its file has no build id by which it could be known again"]
+    result = check_file(library(SOURCES / "fit.c", "-O2 -Wl,--build-id=none"))
+    assert [entry.why for entry in result] == ["its file has no build id by which it could be known again"]
 
 
 def test_a_file_that_is_no_program_has_no_functions(tmp_path: Path) -> None:
@@ -172,8 +174,8 @@ def test_libraries_that_a_program_is_linked_with_are_checked(library: Compile, t
     )
     program = tmp_path / "main"
     subprocess.run(["gcc", str(source), "-o", str(program), str(path), f"-Wl,-rpath,{tmp_path}"], check=True)
-    found: list[Outlined] = check_program(program)
-    assert path.resolve() in {each.path for each in found if not each.why}
+    result: list[Outlined] = check_program(program)
+    assert path.resolve() in {entry.path for entry in result if not entry.why}
 
 
 @pytest.mark.parametrize("machine", ["aarch64", "riscv64"])
@@ -182,4 +184,4 @@ def test_other_machines_are_told(library: Compile, machine: str) -> None:
     data = bytearray(path.read_bytes())
     data[18:20] = {"aarch64": 183, "riscv64": 243}[machine].to_bytes(2, "little")
     path.write_bytes(data)
-    assert [each.why for each in check_file(path)] == ["only code for x86-64 can be checked"]
+    assert [entry.why for entry in check_file(path)] == ["only code for x86-64 can be checked"]

@@ -97,10 +97,10 @@ def test_the_account_uses_it(tmp_path: Path) -> None:
         return {key: round(share, 6) for key, share in report["time"].items() if share > 1e-6}
 
     # The first lane ran for 6 s. Blocked in regions only: it ran for 2 s there and for all 4 s outside.
-    inside = shares("inside", [*off(1.0, 3.0), *off(6.0, 8.0)])
-    assert inside == {"work": 0.6, "barrier_wait": 0.2, "serial": 0.2}
+    inner = shares("inside", [*off(1.0, 3.0), *off(6.0, 8.0)])
+    assert inner == {"work": 0.6, "barrier_wait": 0.2, "serial": 0.2}
     # Blocked outside only: there it did nothing, and spun in the region's waits.
-    outside = shares("outside", [*off(3.0, 5.0), *off(8.0, 10.0)])
-    assert outside == {"work": 0.4, "barrier_wait": 0.2, "serial": 0.2, "unattributed": 0.2}
+    outer = shares("outside", [*off(3.0, 5.0), *off(8.0, 10.0)])
+    assert outer == {"work": 0.4, "barrier_wait": 0.2, "serial": 0.2, "unattributed": 0.2}
     # Not known: half and half, as waits and the time outside are equally long.
     assert shares("unknown", []) == {"work": 0.5, "barrier_wait": 0.2, "serial": 0.2, "unattributed": 0.1}

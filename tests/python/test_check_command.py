@@ -39,13 +39,13 @@ def check(script: str, *options: str, runs: int = 1) -> Result:
 def told(script: str, *options: str, runs: int = 1, code: int = 1) -> dict[str, Any]:
     result = check(script, *options, "--json", runs=runs)
     assert result.exit_code == code, result.output
-    found: dict[str, Any] = json.loads(result.stdout)
-    assert found["is_same"] == (code == 0)
-    return found
+    one_result: dict[str, Any] = json.loads(result.stdout)
+    assert one_result["is_same"] == (code == 0)
+    return one_result
 
 
-def item(found: dict[str, Any], what: str) -> dict[str, Any]:
-    return next(each for each in found["items"] if each["what"] == what)
+def item(result: dict[str, Any], item_name: str) -> dict[str, Any]:
+    return next(one_item for one_item in result["items"] if one_item["what"] == item_name)
 
 
 def test_what_does_the_same_is_same(here: Path) -> None:
@@ -72,31 +72,31 @@ def test_a_wrong_answer_is_told_with_its_place() -> None:
 
 def test_tolerance() -> None:
     script = f"if {TUNED}; then echo 1.00000000001; else echo 1.0; fi"
-    found = told(script)
-    assert "--tolerance" in item(found, "standard output")["hint"]
-    found = told(script, "--tolerance", "1e-9", code=0)
-    assert item(found, "standard output")["verdict"] == "within tolerance"
-    assert item(found, "standard output")["largest_difference"]["relative"] == pytest.approx(1e-11, rel=1e-3)
+    result = told(script)
+    assert "--tolerance" in item(result, "standard output")["hint"]
+    result = told(script, "--tolerance", "1e-9", code=0)
+    assert item(result, "standard output")["verdict"] == "within tolerance"
+    assert item(result, "standard output")["largest_difference"]["relative"] == pytest.approx(1e-11, rel=1e-3)
     assert told(script, "--absolute", "1e-10", code=0)["is_same"]
 
 
 def test_what_differs_by_itself_is_not_charged() -> None:
-    found = told("echo answer 5; echo took $(date +%N) ns, process $$", runs=2, code=0)
-    assert item(found, "standard output")["verdict"] == "differs by itself"
-    assert item(found, "standard output")["first_by_itself"] == 2
-    found = told("echo 1 > log.$$; echo 2 > out", "--file", "log.*", "--file", "out", runs=2, code=0)
-    assert [each["verdict"] for each in found["items"] if each["what"].startswith("log")] == [
+    result = told("echo answer 5; echo took $(date +%N) ns, process $$", runs=2, code=0)
+    assert item(result, "standard output")["verdict"] == "differs by itself"
+    assert item(result, "standard output")["first_by_itself"] == 2
+    result = told("echo 1 > log.$$; echo 2 > out", "--file", "log.*", "--file", "out", runs=2, code=0)
+    assert [one_item["verdict"] for one_item in result["items"] if one_item["what"].startswith("log")] == [
         "differs by itself"
     ] * 4
-    assert item(found, "out")["verdict"] == "same"
+    assert item(result, "out")["verdict"] == "same"
     told(f"echo 1 > log.$$; {TUNED} || echo 2 > out", "--file", "log.*", "--file", "out", runs=2)
 
 
 def test_what_differs_by_itself_only_now_and_then_is_found_by_asking_again(here: Path) -> None:
     # Of the plain runs only the second, which is made because the tuned one differs, prints in another order.
     script = "echo x >> count; if [ $(wc -l < count) = 1 ]; then echo a; echo b; else echo b; echo a; fi"
-    found = told(script, code=0)
-    assert found["plain"]["runs"] == 2 and (here / "count").read_text() == "x\n" * 3
+    result = told(script, code=0)
+    assert result["plain"]["runs"] == 2 and (here / "count").read_text() == "x\n" * 3
 
 
 @pytest.mark.parametrize(
@@ -110,22 +110,28 @@ def test_what_differs_by_itself_only_now_and_then_is_found_by_asking_again(here:
     ],
 )
 def test_all_that_may_differ(script: str, what: str, expected: str | None, seen: str) -> None:
-    found = told(f"if {TUNED}; then {script}; fi", "--file", "out")
-    assert item(found, what)["verdict"] == "differs"
-    assert item(found, what)["places"][0]["expected"] == expected
-    assert item(found, what)["places"][0]["found"] == seen
-    assert [each["verdict"] for each in found["items"]].count("differs") == 1
+    result = told(f"if {TUNED}; then {script}; fi", "--file", "out")
+    assert item(result, what)["verdict"] == "differs"
+    assert item(result, what)["places"][0]["expected"] == expected
+    assert item(result, what)["places"][0]["found"] == seen
+    assert [one_item["verdict"] for one_item in result["items"]].count("differs") == 1
 
 
 def test_files_that_are_missing_or_other(here: Path) -> None:
     (here / "state").write_text("0\n")
     script = f"echo 1 >> state; seq 5 > out.1; {TUNED} || echo 7 > out.2"
-    found = told(script, "--file", "out.*", "--file", "state", "--file", "never", "--no-stderr")
-    assert [each["what"] for each in found["items"]] == ["end", "standard output", "out.1", "out.2", "state"]
-    assert item(found, "out.1")["verdict"] == item(found, "state")["verdict"] == "same"
-    assert item(found, "out.2")["places"][0]["found"] == "not written"
-    assert item(found, "state")["plain"] == "4 bytes", "each run begins with what was there"
-    assert found["notes"] == ["never: no run has written it"]
+    result = told(script, "--file", "out.*", "--file", "state", "--file", "never", "--no-stderr")
+    assert [one_item["what"] for one_item in result["items"]] == [
+        "end",
+        "standard output",
+        "out.1",
+        "out.2",
+        "state",
+    ]
+    assert item(result, "out.1")["verdict"] == item(result, "state")["verdict"] == "same"
+    assert item(result, "out.2")["places"][0]["found"] == "not written"
+    assert item(result, "state")["plain"] == "4 bytes", "each run begins with what was there"
+    assert result["notes"] == ["never: no run has written it"]
     assert [path.name for path in here.iterdir()] == ["state"] and (here / "state").read_text() == "0\n"
 
 
@@ -134,8 +140,8 @@ def test_binary_files_have_their_tolerance() -> None:
     script = f"{shlex.quote(sys.executable)} -c {shlex.quote(write)}"
     assert item(told(script, "--file", "out"), "out")["places"][0]["unit"] == "byte"
     assert item(told(script, "--binary", "f64", "out"), "out")["places"][0]["unit"] == "number"
-    found = told(script, "--binary", "f64", "out", "--tolerance", "1e-9", code=0)
-    assert item(found, "out")["verdict"] == "within tolerance"
+    result = told(script, "--binary", "f64", "out", "--tolerance", "1e-9", code=0)
+    assert item(result, "out")["verdict"] == "within tolerance"
 
 
 def test_lines_to_ignore_and_any_order() -> None:
@@ -153,8 +159,8 @@ def test_input_is_read_anew_by_each_run(here: Path) -> None:
 
 def test_what_hangs_when_tuned() -> None:
     # As written it must be done in this time, on a loaded machine too.
-    found = told(f"if {TUNED}; then sleep 600; fi", "--timeout", "10")
-    assert item(found, "end")["tuned"] == "timed out after 10 s"
+    result = told(f"if {TUNED}; then sleep 600; fi", "--timeout", "10")
+    assert item(result, "end")["tuned"] == "timed out after 10 s"
 
 
 def test_everything_is_kept_where_asked(here: Path) -> None:
@@ -202,9 +208,9 @@ def test_told_to_stop_it_ends_the_program_and_puts_the_files_back(here: Path) ->
 
 def test_decisions_of_tuned_runs_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = [subject(1, name="mandel.c:48"), knob(1, 1, "threads"), policy(1, "tuner")]
-    made = [decision(at, at, 1, 1, (4, 3), outcome, b"") for at, outcome in enumerate((1, 1, 2, 3, 4), 1)]
+    created = [decision(at, at, 1, 1, (4, 3), outcome, b"") for at, outcome in enumerate((1, 1, 2, 3, 4), 1)]
     lanes = [LaneFile(team_of(1, 4.0, [3.0, 2.0]), run_s=3.0), LaneFile(run_s=2.0)]
-    run = write_run(tmp_path / "run", ProcessFiles(lanes, names, parallel=4.0, decisions=made))
+    run = write_run(tmp_path / "run", ProcessFiles(lanes, names, parallel=4.0, decisions=created))
     assert changes_of(open_run(run)) == Changes(kept=2, tried=2)
 
 

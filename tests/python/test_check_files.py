@@ -39,12 +39,12 @@ def test_each_run_begins_with_what_was_there(here: Path, tmp_path: Path) -> None
             Path("out1/a.dat").write_text(f"a{number}")
             Path("out1/other").write_text("not named")
             Path("state").write_text(f"state{number}")
-            found = outputs.collect(tmp_path / f"run{number}")
-            assert {name: each.path.read_text() for name, each in found.items()} == {
+            result = outputs.collect(tmp_path / f"run{number}")
+            assert {name: entry.path.read_text() for name, entry in result.items()} == {
                 "out1/a.dat": f"a{number}",
                 "state": f"state{number}",
             }
-            assert [each.kind for each in found.values()] == [None, "f64"]
+            assert [entry.kind for entry in result.values()] == [None, "f64"]
             # What nobody named stays, and with it its folder.
             assert files(here) == {"state": "first", "out1/other": "not named"}
             Path("out1/other").unlink()
@@ -63,8 +63,8 @@ def test_a_folder_stands_for_all_that_is_in_it(here: Path, tmp_path: Path) -> No
             os.makedirs("out/deep")  # fails where the last run's is left
             Path("out/deep/a").write_text("a")
             Path("out/b").symlink_to("deep/a")
-            found = outputs.collect(tmp_path / f"run{number}")
-            assert {name: each.path.read_text() for name, each in found.items()} == {
+            result = outputs.collect(tmp_path / f"run{number}")
+            assert {name: entry.path.read_text() for name, entry in result.items()} == {
                 "out/b": "a",
                 "out/deep/a": "a",
             }
@@ -73,17 +73,17 @@ def test_a_folder_stands_for_all_that_is_in_it(here: Path, tmp_path: Path) -> No
 
 def test_names_with_the_characters_of_patterns_and_outside(here: Path, tmp_path: Path) -> None:
     Path("a[1].txt").write_text("original")
-    outside = tmp_path / "outside.txt"
-    patterns = [Pattern("a[1].txt"), Pattern(str(outside)), Pattern("../up.txt")]
+    outer = tmp_path / "outside.txt"
+    patterns = [Pattern("a[1].txt"), Pattern(str(outer)), Pattern("../up.txt")]
     with Outputs(patterns, tmp_path / "own") as outputs:
-        outside.write_text("o")
+        outer.write_text("o")
         (tmp_path / "up.txt").write_text("u")
-        found = outputs.collect(tmp_path / "run")
-    assert list(found) == ["../up.txt", str(outside), "a[1].txt"]
+        result = outputs.collect(tmp_path / "run")
+    assert list(result) == ["../up.txt", str(outer), "a[1].txt"]
     assert all(
-        tmp_path / "run" in each.path.parents and ".." not in each.path.parts for each in found.values()
+        tmp_path / "run" in entry.path.parents and ".." not in entry.path.parts for entry in result.values()
     )
-    assert not outside.exists() and not (tmp_path / "up.txt").exists()
+    assert not outer.exists() and not (tmp_path / "up.txt").exists()
     assert files(here) == {"a[1].txt": "original"}
 
 
@@ -104,32 +104,32 @@ def written(folder: Path, name: str, content: bytes) -> Path:
 
 
 def test_bytes(tmp_path: Path) -> None:
-    one, same, other, longer = (
+    first, equal, other, longer = (
         written(tmp_path, name, content)
         for name, content in (("a", b"\0abc"), ("b", b"\0abc"), ("c", b"\0abd"), ("d", b"\0abcd"))
     )
-    assert compare_bytes([one, same], same).verdict == SAME
-    found = compare_bytes([one, same], other)
-    assert found.verdict == DIFFERS
-    assert [vars(place) for place in found.places] == [
+    assert compare_bytes([first, equal], equal).verdict == SAME
+    result = compare_bytes([first, equal], other)
+    assert result.verdict == DIFFERS
+    assert [vars(place) for place in result.places] == [
         {"unit": "byte", "number": 4, "expected": "0x63", "found": "0x64"}
     ]
-    assert compare_bytes([one], longer).places[0].expected is None
-    itself = compare_bytes([one, longer], other)
+    assert compare_bytes([first], longer).places[0].expected is None
+    itself = compare_bytes([first, longer], other)
     assert itself.verdict == ITSELF and itself.is_unchecked
-    assert compare_bytes([one, longer], longer).verdict == SAME
+    assert compare_bytes([first, longer], longer).verdict == SAME
 
 
 def test_large_files_differ_at_their_end(tmp_path: Path) -> None:
     content = bytes(3 << 20)
-    one, other = written(tmp_path, "a", content + b"1"), written(tmp_path, "b", content + b"2")
-    assert compare_bytes([one], other).places[0].number == (3 << 20) + 1
+    first, other = written(tmp_path, "a", content + b"1"), written(tmp_path, "b", content + b"2")
+    assert compare_bytes([first], other).places[0].number == (3 << 20) + 1
 
 
 @pytest.fixture(params=["f32", "f64"])
 def kind(request: pytest.FixtureRequest) -> str:
-    found: str = request.param
-    return found
+    result: str = request.param
+    return result
 
 
 def array(folder: Path, name: str, values: list[float], kind: str) -> Path:
@@ -145,11 +145,11 @@ def test_arrays(tmp_path: Path, kind: str) -> None:
     def verdict(changed: list[float], rules: Rules) -> str:
         return compare_arrays(plain, array(tmp_path, "t", changed, kind), kind, rules).verdict
 
-    near = [1.0 + 2**-20, *values[1:]]
+    nearby = [1.0 + 2**-20, *values[1:]]
     assert verdict(values, Rules()) == SAME
-    assert verdict(near, Rules()) == DIFFERS
-    assert verdict(near, Rules(relative=1e-5)) == verdict(near, Rules(absolute=1e-5)) == WITHIN
-    assert verdict(near, Rules(relative=1e-7)) == DIFFERS
+    assert verdict(nearby, Rules()) == DIFFERS
+    assert verdict(nearby, Rules(relative=1e-5)) == verdict(nearby, Rules(absolute=1e-5)) == WITHIN
+    assert verdict(nearby, Rules(relative=1e-7)) == DIFFERS
     for index, wrong in ((1, 0.0), (2, -math.inf), (0, math.nan)):
         assert verdict([*values[:index], wrong, *values[index + 1 :]], Rules(relative=0.5)) == DIFFERS
     assert verdict(values[:-1], Rules(relative=0.5)) == DIFFERS, "another length"
@@ -160,20 +160,20 @@ def test_where_arrays_differ(tmp_path: Path, kind: str) -> None:
     values = np.arange(count, dtype=np.float32 if kind == "f32" else np.float64)
     plain = [written(tmp_path, "p", values.tobytes())]
     values[count - 2] += 1
-    found = compare_arrays(plain, written(tmp_path, "t", values.tobytes()), kind, Rules())
-    assert found.differences == 1 and found.places[0].number == count - 1
-    assert found.places[0].expected == f"{count - 2}.0" and found.places[0].found == f"{count - 1}.0"
-    assert "--tolerance 1e-6 " in found.hint
+    result = compare_arrays(plain, written(tmp_path, "t", values.tobytes()), kind, Rules())
+    assert result.differences == 1 and result.places[0].number == count - 1
+    assert result.places[0].expected == f"{count - 2}.0" and result.places[0].found == f"{count - 1}.0"
+    assert "--tolerance 1e-6 " in result.hint
 
 
 def test_arrays_that_differ_by_themselves(tmp_path: Path) -> None:
     plain = [array(tmp_path, f"p{n}", [1.0 + n * 2**-52, 5.0 + n, 7.0], "f64") for n in range(3)]
-    near = 7.0 + 2**-48
+    nearby = 7.0 + 2**-48
 
     def verdict(*changed: float) -> str:
         return compare_arrays(plain, array(tmp_path, "t", list(changed), "f64"), "f64", Rules()).verdict
 
-    assert verdict(1.0 + 2**-50, 90.0, 7.0) == verdict(1.0, 90.0, near) == ITSELF
+    assert verdict(1.0 + 2**-50, 90.0, 7.0) == verdict(1.0, 90.0, nearby) == ITSELF
     assert verdict(1.1, 90.0, 7.0) == DIFFERS
     assert verdict(1.0, 5.0, 7.5) == DIFFERS
     assert compare_arrays(

@@ -38,9 +38,11 @@ def compared(plain: str | list[str], tuned: str, rules: Rules = EXACT) -> Compar
 )
 def test_numbers_in_text(text: str, values: list[float]) -> None:
     pieces, numbers = split(text.encode())
-    found = [value_of(number) for number in numbers]
-    assert len(found) == len(values)
-    assert all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(found, values, strict=True)), found
+    result = [value_of(number) for number in numbers]
+    assert len(result) == len(values)
+    assert all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(result, values, strict=True)), (
+        result
+    )
     joined = b"".join(a + b for a, b in zip(pieces, (*numbers, b""), strict=True))
     assert joined == text.encode(), "nothing is lost"
 
@@ -73,45 +75,49 @@ def test_gaps() -> None:
     ],
 )
 def test_against_plain_runs_that_agree(tuned: str, rules: Rules, verdict: str) -> None:
-    found = compared("x 1.0\n", tuned, rules)
-    assert found.verdict == verdict
-    assert found.by_itself == 0 and (found.differences > 0) == (verdict == DIFFERS)
+    result = compared("x 1.0\n", tuned, rules)
+    assert result.verdict == verdict
+    assert result.by_itself == 0 and (result.differences > 0) == (verdict == DIFFERS)
 
 
 def test_where_it_differs_and_how_far() -> None:
-    found = compared("head\nE = 3.0 J\ntail\n", "head\nE = 4.0 J\ntail\n")
-    (place,) = found.places
+    result = compared("head\nE = 3.0 J\ntail\n", "head\nE = 4.0 J\ntail\n")
+    (place,) = result.places
     assert (place.unit, place.number, place.expected, place.found) == ("line", 2, "E = 3.0 J", "E = 4.0 J")
-    assert found.gap == Gap(1.0, 0.25) and not found.hint
+    assert result.gap == Gap(1.0, 0.25) and not result.hint
 
 
 def test_a_line_more_is_one_difference() -> None:
     lines = [f"line {number}\n" for number in range(20)]
-    found = compared("".join(lines), "".join([*lines[:5], "warning\n", *lines[5:]]))
-    assert found.differences == 1
-    assert (found.places[0].number, found.places[0].expected, found.places[0].found) == (6, None, "warning")
-    less = compared("".join(lines), "".join(lines[:-1]))
-    assert (less.differences, less.places[0].expected, less.places[0].found) == (1, "line 19", None)
+    result = compared("".join(lines), "".join([*lines[:5], "warning\n", *lines[5:]]))
+    assert result.differences == 1
+    assert (result.places[0].number, result.places[0].expected, result.places[0].found) == (
+        6,
+        None,
+        "warning",
+    )
+    shorter = compared("".join(lines), "".join(lines[:-1]))
+    assert (shorter.differences, shorter.places[0].expected, shorter.places[0].found) == (1, "line 19", None)
 
 
 def test_only_a_few_places_are_shown() -> None:
-    found = compared("".join(f"{n}\n" for n in range(50)), "".join(f"{n + 50}\n" for n in range(50)))
-    assert found.differences == 50 and len(found.places) == 5
-    assert [place.number for place in found.places] == [1, 2, 3, 4, 5]
+    result = compared("".join(f"{n}\n" for n in range(50)), "".join(f"{n + 50}\n" for n in range(50)))
+    assert result.differences == 50 and len(result.places) == 5
+    assert [place.number for place in result.places] == [1, 2, 3, 4, 5]
 
 
 def test_a_long_line_is_shown_where_it_differs() -> None:
-    found = compared("x" * 500 + "1" + "y" * 500, "x" * 500 + "2" + "y" * 500)
-    place = found.places[0]
+    result = compared("x" * 500 + "1" + "y" * 500, "x" * 500 + "2" + "y" * 500)
+    place = result.places[0]
     assert place.expected is not None and place.found is not None
     assert "x1y" in place.expected and "x2y" in place.found and len(place.found) < 200
 
 
 def test_rounding_has_a_hint_that_is_true() -> None:
     tuned = "0.1 + 0.2 = 0.3\n"
-    found = compared(SUM, tuned)
-    assert found.verdict == DIFFERS
-    match = re.search(r"--tolerance (\S+) ", found.hint)
+    result = compared(SUM, tuned)
+    assert result.verdict == DIFFERS
+    match = re.search(r"--tolerance (\S+) ", result.hint)
     assert match is not None
     assert compared(SUM, tuned, Rules(relative=float(match[1]))).verdict == WITHIN
     assert not compared(SUM + "a\n", tuned + "b\n").hint, "text differs, too"
@@ -119,8 +125,8 @@ def test_rounding_has_a_hint_that_is_true() -> None:
 
 def test_times_are_not_charged_and_the_answer_beside_them_is() -> None:
     plain = [f"answer 3.75, {time} s\n" for time in ("0.91", "10.2", "0.9")]
-    found = compared(plain, "answer 3.75, 0.0004 s\n")
-    assert (found.verdict, found.by_itself) == (ITSELF, 1) and not found.is_unchecked
+    result = compared(plain, "answer 3.75, 0.0004 s\n")
+    assert (result.verdict, result.by_itself) == (ITSELF, 1) and not result.is_unchecked
     assert compared(plain, "answer 2.25, 0.9 s\n").verdict == DIFFERS
     assert compared(plain, "result 3.75, 0.9 s\n").verdict == DIFFERS
     assert compared(plain, plain[1]).verdict == SAME
@@ -128,8 +134,8 @@ def test_times_are_not_charged_and_the_answer_beside_them_is() -> None:
 
 def test_rounding_that_differs_by_itself_is_still_compared() -> None:
     plain = ["E 37000.000000000001\n", "E 37000.000000000007\n"]
-    near = compared(plain, "E 37000.00000000002\n")
-    assert near.verdict == ITSELF and 0 < near.gap.relative < 1e-14
+    nearby = compared(plain, "E 37000.00000000002\n")
+    assert nearby.verdict == ITSELF and 0 < nearby.gap.relative < 1e-14
     assert compared(plain, "E 220000.0\n").verdict == DIFFERS
 
 
@@ -139,8 +145,8 @@ def test_what_agrees_by_chance_has_the_spread_of_its_kind() -> None:
         "step 1: E 2.0000000000000004, 0.13 s\nstep 2: E 3.0, 0.11 s\nstep 3: E 4.0, 0.14 s\n",
     ]
     tuned = "step 1: E 2.0, 0.15 s\nstep 2: E 3.0000000000000004, 0.19 s\nstep 3: E 4.0, 0.14 s\n"
-    found = compared(plain, tuned)
-    assert (found.verdict, found.by_itself) == (ITSELF, 3)
+    result = compared(plain, tuned)
+    assert (result.verdict, result.by_itself) == (ITSELF, 3)
     assert compared(plain, tuned.replace("E 3.0000000000000004", "E 3.0001")).verdict == DIFFERS
     # One of many is no rule.
     plain = ["a 1\na 2\na 1e-17\n", "a 1\na 2\na -2e-17\n"]
@@ -156,16 +162,16 @@ def test_threads_that_print_in_any_order() -> None:
 
 
 def test_another_order_is_a_difference_with_a_hint() -> None:
-    found = compared("a\nb\n", "b\na\n")
-    assert found.verdict == DIFFERS and "--any-order" in found.hint
+    result = compared("a\nb\n", "b\na\n")
+    assert result.verdict == DIFFERS and "--any-order" in result.hint
     assert compared("a\nb\n", "b\na\n", Rules(is_any_order=True)).verdict == SAME
     assert compared("a\nb\n", "b\nc\n", Rules(is_any_order=True)).verdict == DIFFERS
 
 
 def test_numbers_beside_what_differs_by_itself_have_a_hint() -> None:
     plain = [f"answer 7\nat {at} s, {cpu} s of CPU\n" for at, cpu in ((1, 3), (2, 3), (5, 3))]
-    found = compared(plain, "answer 7\nat 3 s, 4 s of CPU\n")
-    assert found.verdict == DIFFERS and "--ignore" in found.hint
+    result = compared(plain, "answer 7\nat 3 s, 4 s of CPU\n")
+    assert result.verdict == DIFFERS and "--ignore" in result.hint
     assert not compared(plain, "answer 8\nat 3 s, 4 s of CPU\n").hint
 
 
@@ -205,13 +211,13 @@ def test_equal_is_same_and_all_else_is_told(one: list[str], other: list[str]) ->
 )
 def test_tolerance_accepts_what_is_that_near_and_nothing_else(values: list[float], tolerance: float) -> None:
     moved = [value * (1.0 + tolerance) for value in values]
-    found = compared(
-        "".join(f"v {each!r}\n" for each in values),
-        "".join(f"v {each!r}\n" for each in moved),
+    result = compared(
+        "".join(f"v {value!r}\n" for value in values),
+        "".join(f"v {entry!r}\n" for entry in moved),
         Rules(relative=1e-6, is_any_order=False),
     )
     far = any(gap(a, b).relative > 1e-6 for a, b in zip(values, moved, strict=True))
-    assert (found.verdict == DIFFERS) == far
+    assert (result.verdict == DIFFERS) == far
 
 
 @pytest.mark.parametrize("module", ["compare", "numbers", "texts"])

@@ -29,15 +29,15 @@ def test_every_row_of_the_table_is_read() -> None:
 
 
 def test_a_pattern_chooses() -> None:
-    done = CliRunner().invoke(main, ["counters", "idle", "--json"])
-    assert done.exit_code == 0
-    assert [load["path"] for load in json.loads(done.stdout)] == ["/threads/idle-rate"]
+    completed = CliRunner().invoke(main, ["counters", "idle", "--json"])
+    assert completed.exit_code == 0
+    assert [load["path"] for load in json.loads(completed.stdout)] == ["/threads/idle-rate"]
 
 
 def test_nothing_found_is_told() -> None:
-    done = CliRunner().invoke(main, ["counters", "colour"])
-    assert done.exit_code != 0
-    assert "'colour'" in done.output
+    completed = CliRunner().invoke(main, ["counters", "colour"])
+    assert completed.exit_code != 0
+    assert "'colour'" in completed.output
 
 
 def test_the_documentation_says_the_same() -> None:

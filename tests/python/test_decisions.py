@@ -30,7 +30,7 @@ DECISIONS = [
     decision(1.32, 2, 1, 1, (4, 3), Outcome.KEPT, KEPT, (0.22, 0.03, 9)),
     decision(1.32, 2, 1, 2, (0, 1), Outcome.KEPT, KEPT, (0.22, 0.03, 9)),
     decision(1.5, 3, 1, 2, (1, 7), Outcome.UNDONE, "zurück".encode()[:5]),
-    decision(1.6, 4, 1, 1, (3, 2), Outcome.SET, b"load", by=9),
+    decision(1.6, 4, 1, 1, (3, 2), Outcome.SET, b"load", divisor=9),
     decision(1.7, 5, 1, 99, (3, 2), Outcome.SET),
 ]
 
@@ -116,8 +116,8 @@ def test_a_tuned_run_without_decisions_and_a_policy_that_failed_are_told(tmp_pat
     )
     stream = io.StringIO()
     verdict(typed(report), Path("run"), stream)
-    told = "  steering: nothing was changed\n    policy mine.py was disabled: it threw: oops\n"
-    assert told in stream.getvalue()
+    reported = "  steering: nothing was changed\n    policy mine.py was disabled: it threw: oops\n"
+    assert reported in stream.getvalue()
 
 
 def test_what_is_turned_all_the_time_hides_no_other_change(report: dict[str, Any]) -> None:
@@ -163,7 +163,7 @@ def test_a_file_that_was_cut_off_is_told(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
     (process,) = open_run(run).processes
     assert len(process.decisions) == 0, "the rest of the process is read"
-    (lost,) = [each for each in process.unavailable if "decisions.tt: byte 24" in each.why]
+    (lost,) = [entry for entry in process.unavailable if "decisions.tt: byte 24" in entry.why]
     assert lost.what
 
 
@@ -172,13 +172,13 @@ def test_what_a_search_confirmed_is_no_change_of_the_program(tmp_path: Path) -> 
         decision(1.0, 1, 1, 1, (4, 4), Outcome.KEPT, b"the best"),
         decision(1.0, 1, 1, 2, (0, 0), Outcome.KEPT, b"the best"),
     ]
-    (made,) = build(open_run(run_with(tmp_path, confirmed)))["decisions"]
+    (created,) = build(open_run(run_with(tmp_path, confirmed)))["decisions"]
     assert (
-        decision_line(part(Decision, made))
+        decision_line(part(Decision, created))
         == "at 1.00 s threads of mandel.c:48 stays 4, schedule stays static: the best"
     )
-    assert lasting([part(Decision, made)]) == []
-    remembered = typed({"decisions": [made], "processes": [{"id": made["process"]}], "program": "app"})
+    assert lasting([part(Decision, created)]) == []
+    remembered = typed({"decisions": [created], "processes": [{"id": created["process"]}], "program": "app"})
     assert entries_of(remembered, Key("abc", "2", "", "Processor, 2 CPUs"), "run")[0].settings == {
         "threads": "4",
         "schedule": "static",
@@ -187,8 +187,14 @@ def test_what_a_search_confirmed_is_no_change_of_the_program(tmp_path: Path) -> 
 
 def _decided(outcome: str, setting: tuple[str, str], reason: str = "", **other: Any) -> dict[str, Any]:
     change = {"knob": "schedule", "from": setting[0], "to": setting[1]}
-    known = {"subject": "loop.c:8", "policy": "tuner", "gain": None, "uncertainty": None, "time_s": 1.0}
-    return {"outcome": outcome, "changes": [change], "reason": reason, **known, **other}
+    known_values = {
+        "subject": "loop.c:8",
+        "policy": "tuner",
+        "gain": None,
+        "uncertainty": None,
+        "time_s": 1.0,
+    }
+    return {"outcome": outcome, "changes": [change], "reason": reason, **known_values, **other}
 
 
 REJECTED = [
@@ -222,10 +228,10 @@ def test_what_was_tried_before_something_better_was_kept_is_left_out(report: dic
 
 
 def test_settings_from_earlier_runs_are_not_set_by_rules() -> None:
-    known = _decided("set", ("as-written", "fac2"), "found by an earlier run", policy="history")
+    known_values = _decided("set", ("as-written", "fac2"), "found by an earlier run", policy="history")
     rule = _decided("set", ("as-written", "static"), "overhead")
-    assert summary([part(Decision, known)]) == "0 changes kept, 0 tried, 1 from earlier runs"
+    assert summary([part(Decision, known_values)]) == "0 changes kept, 0 tried, 1 from earlier runs"
     assert (
-        summary([part(Decision, known), part(Decision, rule)])
+        summary([part(Decision, known_values), part(Decision, rule)])
         == "0 changes kept, 0 tried, 1 from earlier runs, 1 set by rules"
     )

@@ -43,7 +43,7 @@ def by_name(checks: list[Check]) -> dict[str, Check]:
 
 
 def test_a_bare_machine_lacks_nothing(tmp_path: Path) -> None:
-    found = machine_of(
+    result = machine_of(
         tmp_path,
         {
             "/proc/self/schedstat": "1 2 3\n",
@@ -64,7 +64,7 @@ def test_a_bare_machine_lacks_nothing(tmp_path: Path) -> None:
             f"{SOURCE}/current_clocksource": "tsc",
         },
     )
-    checks = [*sources.checks(found), *processors.checks(found)]
+    checks = [*sources.checks(result), *processors.checks(result)]
     assert {check.status for check in checks} == {"ok"}
     named = by_name(checks)
     assert named["CPUs"].found == "5 online, all may be used"
@@ -73,12 +73,12 @@ def test_a_bare_machine_lacks_nothing(tmp_path: Path) -> None:
 
 def test_an_empty_machine_lacks_everything_and_says_what_to_do(tmp_path: Path) -> None:
     named = by_name([*sources.checks(Machine(tmp_path)), *processors.checks(Machine(tmp_path, 4))])
-    lacks = {what for what, check in named.items() if check.status == "lacks"}
+    lacks = {item_name for item_name, check in named.items() if check.status == "lacks"}
     assert lacks == {
         *("run delay", "context switches", "hardware counters", "migrations", "pressure", "energy"),
         *("CPU quota", "clock"),
     }
-    assert all(named[what].costs and named[what].remedy for what in lacks)
+    assert all(named[item_name].costs and named[item_name].remedy for item_name in lacks)
     assert "4 may be used" in named["CPUs"].found
 
 
@@ -86,9 +86,9 @@ def test_an_empty_machine_lacks_everything_and_says_what_to_do(tmp_path: Path) -
     ("level", "status"), [("-1", "ok"), ("2", "ok"), ("3", "lacks"), ("4", "lacks"), ("x", "lacks")]
 )
 def test_perf_permission(tmp_path: Path, level: str, status: str) -> None:
-    found = sources.context_switches(machine_of(tmp_path, {"/proc/sys/kernel/perf_event_paranoid": level}))
-    assert found.status == status
-    assert (level in found.found) and (status == "ok" or "2" in found.remedy)
+    result = sources.context_switches(machine_of(tmp_path, {"/proc/sys/kernel/perf_event_paranoid": level}))
+    assert result.status == status
+    assert (level in result.found) and (status == "ok" or "2" in result.remedy)
 
 
 @pytest.mark.parametrize("text", ["", "1 2"])
@@ -98,8 +98,8 @@ def test_a_schedstat_without_figures(tmp_path: Path, text: str) -> None:
 
 def test_meters_that_only_root_may_read(tmp_path: Path) -> None:
     machine_of(tmp_path, {"/sys/class/powercap/intel-rapl:0/energy_uj": "1"})
-    found = sources.energy(Unprivileged(tmp_path))
-    assert found.status == "lacks" and "only root" in found.found and "chmod a+r" in found.remedy
+    result = sources.energy(Unprivileged(tmp_path))
+    assert result.status == "lacks" and "only root" in result.found and "chmod a+r" in result.remedy
 
 
 def test_pressure_that_is_switched_off(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_pressure_that_is_switched_off(tmp_path: Path) -> None:
 
 
 def test_a_hybrid_processor(tmp_path: Path) -> None:
-    found = machine_of(
+    result = machine_of(
         tmp_path,
         {
             "/sys/devices/cpu_core/cpus": "0-15\n",
@@ -119,10 +119,10 @@ def test_a_hybrid_processor(tmp_path: Path) -> None:
             "/sys/devices/system/cpu/cpu16/topology/thread_siblings_list": "16",
         },
     )
-    kinds = processors.cores(found)
+    kinds = processors.cores(result)
     assert (kinds.status, kinds.found) == ("info", "16 fast, 8 efficient") and "dynamic" in kinds.remedy
-    assert sources.hardware_counters(found).found.startswith("cpu_core, cpu_atom")
-    assert processors.smt(found).found.startswith("2 a core")
+    assert sources.hardware_counters(result).found.startswith("cpu_core, cpu_atom")
+    assert processors.smt(result).found.startswith("2 a core")
 
 
 def test_cores_of_different_capacity(tmp_path: Path) -> None:
@@ -140,12 +140,12 @@ def test_nodes_of_memory(tmp_path: Path) -> None:
 
 
 def test_a_mask_of_cpus(tmp_path: Path) -> None:
-    found = processors.cpus(machine_of(tmp_path, {"/sys/devices/system/cpu/online": "0-63"}, 8))
-    assert found.found == "8 of 64 may be used (affinity mask)"
+    result = processors.cpus(machine_of(tmp_path, {"/sys/devices/system/cpu/online": "0-63"}, 8))
+    assert result.found == "8 of 64 may be used (affinity mask)"
 
 
 def test_the_quota_of_an_ancestor_version_2(tmp_path: Path) -> None:
-    found = processors.quota(
+    result = processors.quota(
         machine_of(
             tmp_path,
             {
@@ -158,8 +158,8 @@ def test_the_quota_of_an_ancestor_version_2(tmp_path: Path) -> None:
             4,
         )
     )
-    assert found.status == "info" and found.remedy.startswith("OMP_NUM_THREADS=1,")
-    assert found.found == (
+    assert result.status == "info" and result.remedy.startswith("OMP_NUM_THREADS=1,")
+    assert result.found == (
         "1.5 CPUs by /sys/fs/cgroup/a (cgroup version 2); so far throttled in 30 of 2,000 periods"
     )
 
@@ -177,16 +177,16 @@ def test_the_quota_of_version_1_in_a_container(tmp_path: Path) -> None:
         "/proc/1/cgroup": "4:cpu,cpuacct:/docker/1\n",
         "/proc/cpuinfo": "flags : hypervisor\n",
     }
-    found = machine_of(tmp_path, files, 2)
-    assert processors.quota(found).found == "2 CPUs by /sys/fs/cgroup/cpu (cgroup version 1)"
-    assert processors.quota(found).remedy == ""
-    assert processors.place(found).found == "container in a virtual machine"
+    result = machine_of(tmp_path, files, 2)
+    assert processors.quota(result).found == "2 CPUs by /sys/fs/cgroup/cpu (cgroup version 1)"
+    assert processors.quota(result).remedy == ""
+    assert processors.place(result).found == "container in a virtual machine"
 
 
 @pytest.mark.parametrize("sign", [".dockerenv", "run/.containerenv", "run/secrets/kubernetes.io/x"])
 def test_containers_that_hide_their_group(tmp_path: Path, sign: str) -> None:
-    found = machine_of(tmp_path, {sign: "", "/proc/self/cgroup": "0::/\n"})
-    assert processors.place(found).found == "container"
+    result = machine_of(tmp_path, {sign: "", "/proc/self/cgroup": "0::/\n"})
+    assert processors.place(result).found == "container"
 
 
 def test_the_least_of_several_quotas(tmp_path: Path) -> None:
@@ -198,9 +198,9 @@ def test_the_least_of_several_quotas(tmp_path: Path) -> None:
         "/sys/fs/cgroup/job/cpu.max": "200000 100000",
         "/sys/fs/cgroup/job/step/cpu.max": "300000 100000",
     }
-    found = processors.quota(machine_of(tmp_path, files, 16))
-    assert found.found == "2 CPUs by /sys/fs/cgroup/job (cgroup version 2)"
-    assert "16 threads" in found.costs and found.remedy.startswith("OMP_NUM_THREADS=2,")
+    result = processors.quota(machine_of(tmp_path, files, 16))
+    assert result.found == "2 CPUs by /sys/fs/cgroup/job (cgroup version 2)"
+    assert "16 threads" in result.costs and result.remedy.startswith("OMP_NUM_THREADS=2,")
 
 
 def test_no_quota(tmp_path: Path) -> None:
@@ -219,9 +219,11 @@ def test_a_clock_that_the_kernel_gave_up(tmp_path: Path) -> None:
         f"{SOURCE}/available_clocksource": "hpet acpi_pm",
         f"{SOURCE}/current_clocksource": "hpet",
     }
-    found = processors.clock(machine_of(tmp_path, files))
+    result = processors.clock(machine_of(tmp_path, files))
     assert (
-        found.status == "lacks" and "hpet: the kernel does not trust" in found.found and "1 us" in found.costs
+        result.status == "lacks"
+        and "hpet: the kernel does not trust" in result.found
+        and "1 us" in result.costs
     )
 
 
@@ -234,7 +236,7 @@ def test_lists_of_cpus(text: str, count: int) -> None:
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Objects that define what the runtimes define."""
     folder = tmp_path_factory.mktemp("libraries")
-    found = {}
+    result = {}
     for name, symbols in {
         "gomp": ["GOMP_parallel"],
         "omp": ["GOMP_parallel", "__kmpc_fork_call", "ompt_start_tool"],
@@ -243,9 +245,9 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }.items():
         source = folder / f"{name}.c"
         source.write_text("".join(f"void {symbol}(void) {{}}\n" for symbol in symbols))
-        found[name] = folder / f"{name}.so"
-        subprocess.run(["gcc", "-shared", "-fPIC", str(source), "-o", str(found[name])], check=True)
-    return found
+        result[name] = folder / f"{name}.so"
+        subprocess.run(["gcc", "-shared", "-fPIC", str(source), "-o", str(result[name])], check=True)
+    return result
 
 
 def test_runtimes_of_system_and_wheels(tmp_path: Path, libraries: dict[str, Path]) -> None:
@@ -266,14 +268,14 @@ def test_runtimes_of_system_and_wheels(tmp_path: Path, libraries: dict[str, Path
     place("env/lib/python3/site-packages/torch/lib/libomp.so", "neither")
     (tmp_path / "env/lib/python3/site-packages/torch/lib/libgomp.so.1").write_text("no library")
     cache = f"\tlibgomp.so.1 (libc6,x86-64) => {system.parent / 'libgomp.so.1'}\n\tlibcomposite.so => /lib/libXcomposite.so\n"
-    found = runtimes.find(tmp_path, cache, [(site, tmp_path / "env")])
-    assert [(each.path, each.kind, each.has_ompt) for each in found] == [
+    result = runtimes.find(tmp_path, cache, [(site, tmp_path / "env")])
+    assert [(entry.path, entry.kind, entry.has_ompt) for entry in result] == [
         (str(system), "libgomp", False),
         (str(llvm), "libomp", True),
         (str(wheel), "libgomp", False),
         (str(intel), "libiomp5", False),
     ]
-    checks = runtimes.checks(found)
+    checks = runtimes.checks(result)
     assert [check.status for check in checks] == ["ok", "ok", "ok", "info"]
     assert "LIBOMP_OMPT_SUPPORT" in checks[3].remedy
     assert runtimes.checks([])[0].status == "info"
@@ -281,7 +283,7 @@ def test_runtimes_of_system_and_wheels(tmp_path: Path, libraries: dict[str, Path
 
 def test_what_the_probes_found_counts() -> None:
     checks = [Check("energy", "lacks", "old", "c", "r"), Check("context switches", "ok", "2")]
-    found = trial.merged(
+    result = trial.merged(
         checks,
         (
             Unavailable("preemptions and their CPUs", "seccomp forbids", "allow perf_event_open"),
@@ -289,25 +291,25 @@ def test_what_the_probes_found_counts() -> None:
             Unavailable("resident memory", "no /proc", "mount it"),
         ),
     )
-    assert found[0] == checks[0]
-    assert (found[1].status, found[1].found, found[1].remedy) == (
+    assert result[0] == checks[0]
+    assert (result[1].status, result[1].found, result[1].remedy) == (
         "lacks",
         "seccomp forbids",
         "allow perf_event_open",
     )
-    assert (found[2].what, found[2].status) == ("resident memory", "lacks")
+    assert (result[2].what, result[2].status) == ("resident memory", "lacks")
 
 
 def test_the_command() -> None:
-    done = CliRunner().invoke(main, ["doctor", "--json"])
-    assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    assert told["observes"] is True
-    assert {"what": "observation", "status": "ok"}.items() <= told["checks"][0].items()
-    assert any(runtime["kind"] == "libgomp" for runtime in told["runtimes"])
+    completed = CliRunner().invoke(main, ["doctor", "--json"])
+    assert completed.exit_code == 0, completed.output
+    reported = json.loads(completed.stdout)
+    assert reported["observes"] is True
+    assert {"what": "observation", "status": "ok"}.items() <= reported["checks"][0].items()
+    assert any(runtime["kind"] == "libgomp" for runtime in reported["runtimes"])
     text = CliRunner().invoke(main, ["doctor"])
     assert text.exit_code == 0
-    for check in told["checks"]:
+    for check in reported["checks"]:
         assert check["what"] in text.stdout and check["found"].split(";")[0] in text.stdout
 
 
@@ -315,34 +317,34 @@ def test_a_missing_library_is_the_one_thing_that_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "preload_library", lambda: tmp_path / "gone.so")
-    done = CliRunner().invoke(main, ["doctor"])
-    assert done.exit_code == 1
-    assert "BROKEN" in done.stdout and "gone.so is missing" in done.stdout
+    completed = CliRunner().invoke(main, ["doctor"])
+    assert completed.exit_code == 1
+    assert "BROKEN" in completed.stdout and "gone.so is missing" in completed.stdout
 
 
 def test_a_library_that_does_not_load(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "ERROR: ld.so: object 'x' from LD_PRELOAD cannot be preloaded: ignored."
-    monkeypatch.setattr(trial, "_COMMAND", f"import sys; sys.exit({said!r})")
-    found = trial.run_trial().check
-    assert found.status == "broken" and said in found.found and "noexec" in found.remedy
+    message = "ERROR: ld.so: object 'x' from LD_PRELOAD cannot be preloaded: ignored."
+    monkeypatch.setattr(trial, "_COMMAND", f"import sys; sys.exit({message!r})")
+    result = trial.run_trial().check
+    assert result.status == "broken" and message in result.found and "noexec" in result.remedy
 
 
 def test_a_library_that_records_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "_COMMAND", "pass")
-    found = trial.run_trial().check
-    assert found.status == "broken" and "nothing was recorded" in found.found
+    result = trial.run_trial().check
+    assert result.status == "broken" and "nothing was recorded" in result.found
 
 
 def test_a_program_whose_work_is_not_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "_PROGRAM", "pass")
-    found = trial.run_trial().check
-    assert found.status == "broken" and "recorded nothing" in found.found
+    result = trial.run_trial().check
+    assert result.status == "broken" and "recorded nothing" in result.found
 
 
 def test_no_room_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial.tempfile, "tempdir", str(tmp_path / "gone"))
-    found = trial.run_trial().check
-    assert found.status == "broken" and "gone" in found.found and "TMPDIR" in found.remedy
+    result = trial.run_trial().check
+    assert result.status == "broken" and "gone" in result.found and "TMPDIR" in result.remedy
 
 
 def test_text_has_no_markup_of_others(capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,12 +83,12 @@ def rows_of(page: Path, head: str) -> list[list[str]]:
 
 def test_tunables_are_those_of_the_sources() -> None:
     source = (ROOT / "rooms/steer/src/thread_fitting/tunables.cpp").read_text(encoding="utf-8")
-    known = {
+    known_values = {
         (name, kind.replace("_", "-"))
         for name, kind in re.findall(r'\{"([\w.]+)", \[\]\((\w+)_options& of', source)
     }
-    assert len(known) > 25
-    kinds = {kind for _, kind in known}
+    assert len(known_values) > 25
+    kinds = {kind for _, kind in known_values}
     described = set()
     for names, of, *_ in rows_of(
         DOCS / "reference/thread-policies.md", "| tunable | of | default | meaning |"
@@ -97,7 +97,7 @@ def test_tunables_are_those_of_the_sources() -> None:
         if of.startswith("all `asat`"):
             named = {kind for kind in kinds if kind.startswith("asat")} - (named - {"asat"})
         described |= {(name, kind) for name in re.findall(r"`([\w.]+)`", names) for kind in named}
-    assert described - {("dip_below", "asat-v2")} == known
+    assert described - {("dip_below", "asat-v2")} == known_values
 
 
 def test_searches_and_events_are_those_of_the_sources() -> None:
@@ -105,8 +105,8 @@ def test_searches_and_events_are_those_of_the_sources() -> None:
     names = re.findall(r'\{search_kind::\w+, "([\w-]+)"', source)
     rows = rows_of(DOCS / "guide/tune.md", "| search | what it does |")
     assert sorted(re.findall(r"`([\w-]+)`", row[0])[0] for row in rows) == sorted(names) and len(names) >= 7
-    told = rows_of(DOCS / "guide/policies.md", "| event | of | value | when |")
-    assert sorted(name for row in told for name in re.findall(r"`(\w+)`", row[0])) == sorted(EVENTS)
+    reported = rows_of(DOCS / "guide/policies.md", "| event | of | value | when |")
+    assert sorted(name for row in reported for name in re.findall(r"`(\w+)`", row[0])) == sorted(EVENTS)
 
 
 def test_files_that_developers_are_sent_to_exist() -> None:
@@ -129,8 +129,8 @@ def test_the_summary_of_performance_is_in_its_pages() -> None:
     assert len(rows) >= 15
     for cells, page in rows:
         text = words_of(folder / page)
-        found = [cell for cell in cells.split(" | ") if "(" in cell.split("METG")[0] or " of " in cell]
-        values = [cell for cell in found if re.match(r"[+-]?\d", cell)]
+        result = [cell for cell in cells.split(" | ") if "(" in cell.split("METG")[0] or " of " in cell]
+        values = [cell for cell in result if re.match(r"[+-]?\d", cell)]
         assert values, cells
         for value in values:
             assert f" {value} |" in text, f"{page} does not have {value!r}, as README.md says: {cells}"

@@ -14,8 +14,8 @@ from trimtab.launcher.launch import _run
 def told_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     start, send = os.posix_spawn, os.kill
 
-    def start_and_be_told(*arguments: Any, **more: Any) -> int:
-        child = start(*arguments, **more)
+    def start_and_be_told(*arguments: Any, **overrides: Any) -> int:
+        child = start(*arguments, **overrides)
         send(os.getpid(), signal.SIGTERM)
         return child
 
@@ -30,10 +30,10 @@ def test_they_are_passed_on() -> None:
 def test_a_program_that_is_another_users_by_now_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
     send = os.kill
 
-    def refuse(number: int, what: int) -> None:
+    def refuse(number: int, item_name: int) -> None:
         if number != os.getpid():
             raise PermissionError(1, "Operation not permitted")
-        send(number, what)
+        send(number, item_name)
 
     monkeypatch.setattr(os, "kill", refuse)
     assert os.WEXITSTATUS(_run("/bin/sh", ["sh", "-c", "exit 3"], dict(os.environ))) == 3

@@ -86,9 +86,13 @@ def two_processes(directory: Path) -> Path:
         ProcessFiles([LaneFile([], events), LaneFile()], names, [(0.001, 1, 0.5)]),
         ProcessFiles([LaneFile([], events), LaneFile()], names, pid=200),
     )
-    later = run / "200-0" / "process.tt"
+    later_value = run / "200-0" / "process.tt"
     head = layout.FILE_HEADER.itemsize
-    patch(later, head + layout.offset_of(layout.PROCESS_HEADER, "mono_ns_0"), struct.pack("<Q", 10 * 10**9))
+    patch(
+        later_value,
+        head + layout.offset_of(layout.PROCESS_HEADER, "mono_ns_0"),
+        struct.pack("<Q", 10 * 10**9),
+    )
     other_lane = run / "200-0" / "lane-0001.events"
     patch(other_lane, head + layout.offset_of(layout.LANE_HEADER, "tid"), struct.pack("<I", 200))
     sample = layout.HEADER_BYTES + layout.offset_of(layout.SAMPLE, "lane")
@@ -116,8 +120,8 @@ def patch(path: Path, at: int, content: bytes) -> None:
 
 
 def exported(run: Path, to: str, path: Path) -> Path:
-    done = export(open_run(run), to, path)
-    assert all(file.exists() for file in done.files)
+    completed = export(open_run(run), to, path)
+    assert all(file.exists() for file in completed.files)
     assert not list(path.parent.glob(".*.part"))
     return path
 
@@ -157,8 +161,8 @@ class Tracks:
         if packet.HasField("trace_packet_defaults"):
             self._track[sequence] = packet.trace_packet_defaults.track_event_defaults.track_uuid
         for kind in ("event_names", "event_categories", "debug_annotation_names"):
-            for each in getattr(packet.interned_data, kind):
-                self._names[sequence, kind, each.iid] = each.name
+            for entry in getattr(packet.interned_data, kind):
+                self._names[sequence, kind, entry.iid] = entry.name
         if packet.HasField("track_event"):
             self._event(packet.timestamp, packet.track_event, sequence)
 
@@ -169,13 +173,13 @@ class Tracks:
     def _event(self, at: int, event: Any, sequence: int) -> None:
         track = event.track_uuid or self._track[sequence]
         assert track in self.descriptors, "an event on a track that is not described"
-        where = self.name_of(track)
+        place = self.name_of(track)
         if event.type == TrackEvent.TYPE_COUNTER:
-            self.counters[where].append((at, event.double_counter_value))
+            self.counters[place].append((at, event.double_counter_value))
             return
         if event.type == TrackEvent.TYPE_SLICE_END:
             name, category, begin = self._open[track].pop()
-            self.slices[where].append((name, category, begin, at))
+            self.slices[place].append((name, category, begin, at))
             return
         name = event.name or self._names[sequence, "event_names", event.name_iid]
         category = "".join(self._names[sequence, "event_categories", iid] for iid in event.category_iids)
@@ -201,13 +205,15 @@ def chrome_slices(events: list[dict[str, Any]]) -> dict[str, list[tuple[str, str
         for e in events
         if e["ph"] == "M" and e["name"] == "thread_name"
     }
-    found: dict[str, list[tuple[str, str, int, int]]] = defaultdict(list)
-    for each in events:
-        if each["ph"] == "X":
-            begin = round(each["ts"] * 1000)
-            end = begin + round(each["dur"] * 1000)
-            found[threads[each["pid"], each["tid"]]].append((each["name"], each["cat"], begin, end))
-    return found
+    result: dict[str, list[tuple[str, str, int, int]]] = defaultdict(list)
+    for one_event in events:
+        if one_event["ph"] == "X":
+            begin = round(one_event["ts"] * 1000)
+            end = begin + round(one_event["dur"] * 1000)
+            result[threads[one_event["pid"], one_event["tid"]]].append(
+                (one_event["name"], one_event["cat"], begin, end)
+            )
+    return result
 
 
 def test_perfetto_shows_what_was_recorded(tmp_path: Path) -> None:
@@ -271,7 +277,7 @@ ON_CPU = {
 def test_two_processes_in_perfetto(tmp_path: Path) -> None:
     tracks = Tracks(perfetto_trace(exported(two_processes(tmp_path / "run"), "perfetto", tmp_path / "t")))
     s = 5 * 10**9
-    assert sorted(each[2:] for each in tracks.slices["lane 0: worker"]) == [
+    assert sorted(entry[2:] for entry in tracks.slices["lane 0: worker"]) == [
         *((2005, 2050), (2100, 2150)),
         *((s + 2005, s + 2050), (s + 2100, s + 2150)),
     ]
@@ -282,7 +288,7 @@ def test_two_processes_in_perfetto(tmp_path: Path) -> None:
         if descriptor.HasField("thread")
     ]
     assert len(set(threads)) == 4 and threads[2] == (200, 200) and threads[3] != (200, 200)
-    lane = next(uuid for uuid, each in tracks.descriptors.items() if each.thread.tid == 101)
+    lane = next(uuid for uuid, descriptor in tracks.descriptors.items() if descriptor.thread.tid == 101)
     (counter,) = (descriptor for descriptor in tracks.descriptors.values() if descriptor.HasField("counter"))
     assert (counter.parent_uuid, counter.counter.unit_name, counter.name) == (lane, "s", "run delay")
     assert tracks.counters["run delay"] == [(1_000_000, 0.5)]
@@ -291,19 +297,23 @@ def test_two_processes_in_perfetto(tmp_path: Path) -> None:
 def test_two_processes_in_chrome(tmp_path: Path) -> None:
     events = chrome_events(exported(two_processes(tmp_path / "run"), "chrome", tmp_path / "t"))
     begins = {
-        (each["pid"], each["args"]["task"]): each["ts"]
-        for each in events
-        if each.get("cat") == "task" and each["ph"] == "X"
+        (one_event["pid"], one_event["args"]["task"]): one_event["ts"]
+        for one_event in events
+        if one_event.get("cat") == "task" and one_event["ph"] == "X"
     }
     assert begins == {(100, 1): 2.005, (100, 2): 2.1, (200, 1): 5000002.005, (200, 2): 5000002.1}
     # One arrow a process, from the end of the first task to the begin of the second.
-    arrows = [(each["ph"], each["pid"], each["id"], each["ts"]) for each in events if each["ph"] in "sf"]
+    arrows = [
+        (one_event["ph"], one_event["pid"], one_event["id"], one_event["ts"])
+        for one_event in events
+        if one_event["ph"] in "sf"
+    ]
     assert sorted(arrows) == [
         *(("f", 100, 1, 2.1), ("f", 200, 2, 5000002.1)),
         *(("s", 100, 1, 2.049), ("s", 200, 2, 5000002.049)),
     ]
     assert set(chrome_slices(events)["lane 1: worker, CPU"]) == ON_CPU
-    assert [each["name"] for each in events if each["ph"] == "C"] == ["run delay, lane 1"]
+    assert [one_event["name"] for one_event in events if one_event["ph"] == "C"] == ["run delay, lane 1"]
 
 
 def test_a_part_whose_begin_was_lost_has_no_figures_of_its_end(tmp_path: Path) -> None:
@@ -328,28 +338,32 @@ def test_chrome_shows_the_same_slices_as_perfetto(tmp_path: Path, make: Callable
 
 def test_counters_and_names_of_chrome(tmp_path: Path) -> None:
     events = chrome_events(exported(sample_run(tmp_path / "run"), "chrome", tmp_path / "c.json"))
-    counters = [(each["ts"], each["args"]) for each in events if each["ph"] == "C"]
+    counters = [(one_event["ts"], one_event["args"]) for one_event in events if one_event["ph"] == "C"]
     assert counters == [(1000, {"CPUs": 0.5}), (2000, {"CPUs": -1.25})]
-    assert {each["args"]["name"] for each in events if each["name"] == "process_name"} == {"./app -x"}
+    assert {one_event["args"]["name"] for one_event in events if one_event["name"] == "process_name"} == {
+        "./app -x"
+    }
 
 
 def test_arrows_of_chrome_lie_in_their_tasks(tmp_path: Path) -> None:
     events = chrome_events(exported(sample_run(tmp_path / "run"), "chrome", tmp_path / "c.json"))
 
     def at(phase: str, number: int) -> str:
-        end = next(each for each in events if each["ph"] == phase and each["id"] == number)
-        inside = [
-            each
-            for each in events
-            if each["ph"] in "Xi"
-            and each["cat"] == "task"
-            and each["tid"] == end["tid"]
-            and each["ts"] <= end["ts"] <= each["ts"] + each.get("dur", 0)
+        end = next(
+            one_event for one_event in events if one_event["ph"] == phase and one_event["id"] == number
+        )
+        inner = [
+            one_event
+            for one_event in events
+            if one_event["ph"] in "Xi"
+            and one_event["cat"] == "task"
+            and one_event["tid"] == end["tid"]
+            and one_event["ts"] <= end["ts"] <= one_event["ts"] + one_event.get("dur", 0)
         ]
-        assert len(inside) == 1
-        return f"{inside[0]['name']} {inside[0]['args']['task']}"
+        assert len(inner) == 1
+        return f"{inner[0]['name']} {inner[0]['args']['task']}"
 
-    numbers = {each["id"] for each in events if each["ph"] == "s"}
+    numbers = {one_event["id"] for one_event in events if one_event["ph"] == "s"}
     assert {(at("s", number), at("f", number)) for number in numbers} == ARROWS
 
 
@@ -361,8 +375,8 @@ def test_what_a_ring_lost_is_told(tmp_path: Path, to: str) -> None:
     ]
     lane = LaneFile([], events, capacity=4, written=9)
     run = write_run(tmp_path / "run", ProcessFiles([lane], [subject(REGION, name="r")]))
-    done = export(open_run(run), to, tmp_path / "t")
-    assert done.notes == [
+    completed = export(open_run(run), to, tmp_path / "t")
+    assert completed.notes == [
         "cut off: only the last 3 of 9 events are recorded, so lanes begin late; trimtab run --trace keeps all"
     ]
     if to == "perfetto":
@@ -371,7 +385,7 @@ def test_what_a_ring_lost_is_told(tmp_path: Path, to: str) -> None:
             for name, _ in Tracks(perfetto_trace(tmp_path / "t")).instants
         )
     else:
-        assert json.loads((tmp_path / "t").read_text())["otherData"]["notes"] == done.notes
+        assert json.loads((tmp_path / "t").read_text())["otherData"]["notes"] == completed.notes
 
 
 def test_dropped_events_and_killed_processes_are_told(tmp_path: Path) -> None:
@@ -436,17 +450,19 @@ def test_tables_say_what_was_recorded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("to", ["perfetto", "chrome", "csv", "parquet"])
 def test_the_command_on_the_golden_run(tmp_path: Path, to: str) -> None:
-    done = CliRunner().invoke(main, ["export", str(GOLDEN), "--to", to, "-o", str(tmp_path / "out")])
-    assert done.exit_code == 0 and done.stdout == ""
-    assert str(tmp_path / "out") in done.stderr
+    completed = CliRunner().invoke(main, ["export", str(GOLDEN), "--to", to, "-o", str(tmp_path / "out")])
+    assert completed.exit_code == 0 and completed.stdout == ""
+    assert str(tmp_path / "out") in completed.stderr
 
 
 def test_without_pyarrow_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("trimtab.export.parquet_files", "pyarrow", "pyarrow.parquet"):
         monkeypatch.setitem(sys.modules, name, None)
-    done = CliRunner().invoke(main, ["export", str(GOLDEN), "--to", "parquet", "-o", str(tmp_path / "out")])
-    assert done.exit_code == 2
-    assert "pip install trimtab[parquet]" in done.stderr and "Traceback" not in done.stderr
+    completed = CliRunner().invoke(
+        main, ["export", str(GOLDEN), "--to", "parquet", "-o", str(tmp_path / "out")]
+    )
+    assert completed.exit_code == 2
+    assert "pip install trimtab[parquet]" in completed.stderr and "Traceback" not in completed.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -477,12 +493,12 @@ def test_a_file_is_replaced_and_not_rewritten(tmp_path: Path) -> None:
 
 
 def test_where_nothing_can_be_written(tmp_path: Path) -> None:
-    done = CliRunner().invoke(
+    completed = CliRunner().invoke(
         main, ["export", str(GOLDEN), "--to", "chrome", "-o", str(tmp_path / "no" / "out")]
     )
-    assert done.exit_code == 2 and f"{tmp_path / 'no' / 'out'}: No such file" in done.stderr
-    done = CliRunner().invoke(main, ["export", str(tmp_path), "--to", "chrome"])
-    assert done.exit_code == 2 and "run.json" in done.stderr
+    assert completed.exit_code == 2 and f"{tmp_path / 'no' / 'out'}: No such file" in completed.stderr
+    completed = CliRunner().invoke(main, ["export", str(tmp_path), "--to", "chrome"])
+    assert completed.exit_code == 2 and "run.json" in completed.stderr
 
 
 def test_a_run_without_lanes_says_so(tmp_path: Path) -> None:
@@ -509,10 +525,10 @@ def test_damaged_runs_are_exported_or_refused(tmp_path: Path) -> None:
             content[min(place, len(content) - 1)] = chance.choice([0, 127, 255, chance.randrange(256)])
         file.write_bytes(content)
         try:
-            found = open_run(run)
+            result = open_run(run)
             read += 1
             for to in ("perfetto", "chrome", "csv", "parquet"):
-                export(found, to, out / to)
+                export(result, to, out / to)
             Tracks(perfetto_trace(out / "perfetto"))
             chrome_events(out / "chrome")
         except RunError:
@@ -547,13 +563,13 @@ def test_memory_for_a_million_events_in_one_lane(tmp_path: Path, to: str) -> Non
     path = run / "100-0" / "lane-0000.events"
     head = path.read_bytes()[64:4096]
     path.write_bytes(file_header(FileKind.EVENTS, 32, count, count) + head + events.tobytes())
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", MEASURE, str(run), to, str(tmp_path / "out")],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert int(done.stdout) < 550e6
+    assert int(completed.stdout) < 550e6
 
 
 @pytest.mark.parametrize("count", [2, 2000])

@@ -16,12 +16,12 @@ def labels(x: list[float], y: list[float], log_x: bool, log_y: bool) -> tuple[li
     drawn = canvas(Figure("f", "t", "x", "y", "", log_x, log_y, True, (Panel("", (Line("l", points),)),)))
     FigureCanvasAgg(drawn).draw()
     axes = drawn.axes[0]
-    found = []
+    result = []
     for axis, ends in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
         shown = [tick for tick in axis.get_major_ticks() if ends[0] <= tick.get_loc() <= ends[1]]
         assert not any(tick.label1.get_text() for tick in axis.get_minor_ticks())
-        found.append([each.label1.get_text() for each in shown])
-    return found[0], found[1]
+        result.append([entry.label1.get_text() for entry in shown])
+    return result[0], result[1]
 
 
 def test_few_values_have_a_tick_each() -> None:
@@ -30,8 +30,8 @@ def test_few_values_have_a_tick_each() -> None:
 
 
 def test_many_or_close_values_have_round_ones() -> None:
-    found = labels([160 * 3.16**n for n in range(10)], [1.0] * 10, True, False)[0]
-    assert [each for each in found if each != "100"] == ["1k", "10k", "100k", "1M"]
+    result = labels([160 * 3.16**n for n in range(10)], [1.0] * 10, True, False)[0]
+    assert [entry for entry in result if entry != "100"] == ["1k", "10k", "100k", "1M"]
     assert "1.01" not in labels([1, 1.01, 100], [1, 2, 3], False, False)[0]
 
 

@@ -34,8 +34,8 @@ def a_socket(path: Path) -> None:
     before = Path.cwd()
     os.chdir(path.parent)
     try:
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind(path.name)
+        with socket.socket(socket.AF_UNIX) as created:
+            created.bind(path.name)
     finally:
         os.chdir(before)
 
@@ -87,10 +87,10 @@ def test_a_file_that_grows_while_it_is_read_is_refused(
     path.write_bytes(bytes(90))
     opened = files.open_regular
 
-    def grown(*given: object) -> object:
-        stream = opened(*given)  # type: ignore[arg-type]
-        with path.open("ab") as more:
-            more.write(bytes(1 << 20))
+    def grown(*given_values: object) -> object:
+        stream = opened(*given_values)  # type: ignore[arg-type]
+        with path.open("ab") as overrides:
+            overrides.write(bytes(1 << 20))
         return stream
 
     monkeypatch.setattr(files, "open_regular", grown)

@@ -13,9 +13,9 @@ from lint.layers import FOLDERS, ROOT, wrong_includes
 def room(tmp_path: Path) -> Path:
     """The source of a room whose folders include what they may."""
     source = tmp_path / "rooms/openmp/src"
-    for folder, known in FOLDERS["openmp"].items():
+    for folder, known_values in FOLDERS["openmp"].items():
         (source / folder / "inner").mkdir(parents=True)
-        lines = [f'#include "{other}/some.hpp"\n' for other in (folder, *known)]
+        lines = [f'#include "{other}/some.hpp"\n' for other in (folder, *known_values)]
         (source / folder / "inner/file.cpp").write_text("".join(lines))
     return source
 

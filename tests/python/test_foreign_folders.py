@@ -107,12 +107,16 @@ def test_a_run_directory_that_is_there_is_not_used(tmp_path: Path) -> None:
 
 def foreign(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.mkdir()
-    found = os.fstat
+    result = os.fstat
 
     def of_another(opened: int) -> os.stat_result:
-        about = found(opened)
-        is_it = (about.st_dev, about.st_ino) == (path.stat().st_dev, path.stat().st_ino)
-        return os.stat_result((*about[:4], about.st_uid + 1, *about[5:])) if is_it else about
+        description = result(opened)
+        is_it = (description.st_dev, description.st_ino) == (path.stat().st_dev, path.stat().st_ino)
+        return (
+            os.stat_result((*description[:4], description.st_uid + 1, *description[5:]))
+            if is_it
+            else description
+        )
 
     monkeypatch.setattr(os, "fstat", of_another)
 
@@ -131,16 +135,16 @@ def of_everybody(path: Path, _: pytest.MonkeyPatch) -> None:
 def test_only_folders_of_this_user_alone_are_used_unasked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path, pytest.MonkeyPatch], None]
 ) -> None:
-    here, state, temporary = tmp_path / "here", tmp_path / "state", tmp_path / "tmp"
-    here.mkdir()
+    folder, state, temporary = tmp_path / "here", tmp_path / "state", tmp_path / "tmp"
+    folder.mkdir()
     temporary.mkdir()
-    monkeypatch.chdir(here)
+    monkeypatch.chdir(folder)
     monkeypatch.setenv("XDG_STATE_HOME", str(state))
     monkeypatch.setenv("TMPDIR", str(temporary))
-    assert default_directory("app").parent == here / "trimtab-runs"
-    assert stat.S_IMODE((here / "trimtab-runs").stat().st_mode) == 0o700
-    (here / "trimtab-runs").rmdir()
-    make(here / "trimtab-runs", monkeypatch)
+    assert default_directory("app").parent == folder / "trimtab-runs"
+    assert stat.S_IMODE((folder / "trimtab-runs").stat().st_mode) == 0o700
+    (folder / "trimtab-runs").rmdir()
+    make(folder / "trimtab-runs", monkeypatch)
     assert default_directory("app").parent == state / "trimtab"
     (state / "trimtab").chmod(0o757)
     assert default_directory("app").parent == temporary / f"trimtab-{os.getuid()}"
@@ -151,11 +155,11 @@ def test_a_link_of_somebody_else_is_not_followed(tmp_path: Path, monkeypatch: py
     (tmp_path / "mine").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to("mine")
     ensure_private_folder(tmp_path / "link")
-    found = os.lstat
+    result = os.lstat
 
     def of_another(path: Path) -> os.stat_result:
-        about = found(path)
-        return os.stat_result((*about[:4], about.st_uid + 1, *about[5:]))
+        description = result(path)
+        return os.stat_result((*description[:4], description.st_uid + 1, *description[5:]))
 
     monkeypatch.setattr(os, "lstat", of_another)
     with pytest.raises(PermissionError, match="link of another user"):
@@ -261,11 +265,11 @@ def test_one_bad_run_hides_no_other(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe" / "run.json")
     (tmp_path / "zero").mkdir()
     (tmp_path / "zero" / "run.json").symlink_to("/dev/zero")
-    done = CliRunner().invoke(list_runs, [str(tmp_path)])
-    assert done.exit_code == 0, done.output
-    assert str(tmp_path / "good") in done.output
+    completed = CliRunner().invoke(list_runs, [str(tmp_path)])
+    assert completed.exit_code == 0, completed.output
+    assert str(tmp_path / "good") in completed.output
     for name in (*bad, "pipe", "zero"):
-        assert f"{name}/run.json: " in done.output
+        assert f"{name}/run.json: " in completed.output
 
 
 HOSTILE = "a\x1b[2J\u202eb\u200b\x9b\x07[bold]\nc"
@@ -279,9 +283,9 @@ def test_names_move_no_cursor(tmp_path: Path) -> None:
     info = {"program": HOSTILE, "argv": [HOSTILE, "\udcff"], "ended": ended}
     run = write_run(tmp_path / HOSTILE, named, info=info)
     for command, argument in ((report, run), (list_runs, tmp_path), (report, tmp_path / HOSTILE / HOSTILE)):
-        done = CliRunner().invoke(command, [str(argument)])
-        assert done.exit_code == (2 if argument.name == argument.parent.name else 0), done.output
-        assert all(each == "\n" or each.isprintable() for each in done.output)
-        assert ESCAPED in done.output.replace("\\\\", "\\")
-    done = CliRunner().invoke(report, [str(run), "--json"])
-    assert json.loads(done.stdout)["regions"][0]["name"] == HOSTILE, "for machines, as it is"
+        completed = CliRunner().invoke(command, [str(argument)])
+        assert completed.exit_code == (2 if argument.name == argument.parent.name else 0), completed.output
+        assert all(entry == "\n" or entry.isprintable() for entry in completed.output)
+        assert ESCAPED in completed.output.replace("\\\\", "\\")
+    completed = CliRunner().invoke(report, [str(run), "--json"])
+    assert json.loads(completed.stdout)["regions"][0]["name"] == HOSTILE, "for machines, as it is"

@@ -54,7 +54,7 @@ def bounded() -> Iterator[None]:
         used = int(file.read().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))
-    handlers = [(each, signal.signal(each, _too_long)) for each in (signal.SIGVTALRM, signal.SIGALRM)]
+    handlers = [(entry, signal.signal(entry, _too_long)) for entry in (signal.SIGVTALRM, signal.SIGALRM)]
     try:
         yield
     finally:
@@ -73,7 +73,7 @@ def as_strict_json(value: Any) -> None:
 
 def shown(text: str) -> None:
     """Nothing that a terminal obeys."""
-    bad = sorted({each for each in text if each != "\n" and not each.isprintable()})
+    bad = sorted({entry for entry in text if entry != "\n" and not entry.isprintable()})
     assert not bad, f"printed: {bad}"
 
 
@@ -91,9 +91,9 @@ def only_info(run: Path, _: Path) -> None:
 
 def on_a_terminal(run: Path, _: Path) -> None:
     report = build(open_run(run))
-    into = io.StringIO()
-    verdict(typed(report), run, into)
-    shown(into.getvalue())
+    target = io.StringIO()
+    verdict(typed(report), run, target)
+    shown(target.getvalue())
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sys.stdout", io.StringIO())
         tables(typed(report), run)
@@ -133,21 +133,21 @@ def listed(run: Path, scratch: Path) -> None:
     link = scratch / "all" / "bad"
     link.unlink(missing_ok=True)
     link.symlink_to(run)
-    done = CliRunner().invoke(list_runs, [str(scratch / "all"), "--json"])
-    assert done.exit_code == 0, done.output
-    names = [Path(load["run"]).name for load in json.loads(done.stdout)]
+    completed = CliRunner().invoke(list_runs, [str(scratch / "all"), "--json"])
+    assert completed.exit_code == 0, completed.output
+    names = [Path(load["run"]).name for load in json.loads(completed.stdout)]
     assert {"good-1", "good-2"} <= set(names)
-    shown(done.output)
-    done = CliRunner().invoke(list_runs, [str(scratch / "all")])
-    assert done.exit_code == 0
-    shown(done.output)
+    shown(completed.output)
+    completed = CliRunner().invoke(list_runs, [str(scratch / "all")])
+    assert completed.exit_code == 0
+    shown(completed.output)
 
 
 def compared_by_command(run: Path, scratch: Path) -> None:
-    done = CliRunner().invoke(compare_runs, [str(scratch / "all" / "good-1"), str(run)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    shown(done.output)
+    completed = CliRunner().invoke(compare_runs, [str(scratch / "all" / "good-1"), str(run)])
+    if completed.exception is not None and not isinstance(completed.exception, SystemExit):
+        raise completed.exception
+    shown(completed.output)
 
 
 # With how many of a thousand cases each is tried.
@@ -170,7 +170,7 @@ def test_a_result_or_an_error_that_names_the_file(tmp_path: Path) -> None:
     for number in range(CASES):
         chance = random.Random(f"{SEED}/{number}")
         run = chance.choice(runs)
-        look = chance.choices([each for each, _ in LOOKS], [weight for _, weight in LOOKS])[0]
+        look = chance.choices([one_look for one_look, _ in LOOKS], [weight for _, weight in LOOKS])[0]
         run.mutate(chance)
         try:
             signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S)
@@ -183,10 +183,10 @@ def test_a_result_or_an_error_that_names_the_file(tmp_path: Path) -> None:
                 failures.setdefault(f"names no file: {error}"[:60], f"case {number}, {run.did}: {error}")
         except (Exception, pytest.fail.Exception) as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
-            told = f"seed {SEED}, case {number}, {run.run.name}, {look.__name__}, {run.did}:\n" + "".join(
+            reported = f"seed {SEED}, case {number}, {run.run.name}, {look.__name__}, {run.did}:\n" + "".join(
                 traceback.format_exception(error)[-6:]
             )
-            failures.setdefault(f"{type(error).__name__} {place.filename}:{place.lineno}", told)
+            failures.setdefault(f"{type(error).__name__} {place.filename}:{place.lineno}", reported)
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             signal.setitimer(signal.ITIMER_REAL, 0)

@@ -36,13 +36,15 @@ TYPES = {
 
 def fields_of(dtype: np.dtype[np.void]) -> dict[str, tuple[int, int]]:
     assert dtype.fields is not None
-    return {name: (found[1], found[0].itemsize) for name, found in dtype.fields.items() if name != "reserved"}
+    return {
+        name: (result[1], result[0].itemsize) for name, result in dtype.fields.items() if name != "reserved"
+    }
 
 
 @pytest.mark.parametrize("name", TYPES)
 def test_offsets_and_sizes_are_those_of_the_writer(name: str) -> None:
     lines = [line.split() for line in (GOLDEN / "layout.txt").read_text().splitlines()]
-    written = {field: (int(offset), int(size)) for which, field, offset, size in lines if which == name}
+    written = {field: (int(offset), int(size)) for chosen, field, offset, size in lines if chosen == name}
     assert fields_of(TYPES[name]) == written
 
 
@@ -60,13 +62,13 @@ def test_offsets_and_sizes_are_those_of_the_writer(name: str) -> None:
 def test_documented_offsets(heading: str, name: str, start: int) -> None:
     text = (ROOT / "docs" / "reference" / "run-directory.md").read_text()
     section = re.split(r"^## ", re.split(f"^{heading}", text, flags=re.M)[1], flags=re.M)[0]
-    told = {}
+    reported = {}
     pattern = r"^\| (\d+) \| (\d*) ?(u16|u32|u64|i64|f64|bytes) \| (\w+)"
     for offset, number, kind, field in re.findall(pattern, section, flags=re.M):
         size = {"u16": 2, "u32": 4, "u64": 8, "i64": 8, "f64": 8, "bytes": 1}[kind] * int(number or 1)
-        told[{"metric": "what"}.get(field, field)] = (int(offset) - start, size)
-    told.pop("reserved", None)
-    assert told == fields_of(TYPES[name])
+        reported[{"metric": "what"}.get(field, field)] = (int(offset) - start, size)
+    reported.pop("reserved", None)
+    assert reported == fields_of(TYPES[name])
 
 
 ENUMS = {

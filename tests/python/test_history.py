@@ -61,7 +61,7 @@ def test_what_was_remembered_is_recalled(history: History) -> None:
     assert not history.path.exists(), "asking makes no file"
     other = replace(ENTRY, subject="app+0x80", gain=None, spread=None, pairs=0)
     history.remember([ENTRY, other])
-    assert [replace(each, id=0, method=None) for each in history.recall(KEY)] == [ENTRY, other]
+    assert [replace(entry, id=0, method=None) for entry in history.recall(KEY)] == [ENTRY, other]
 
 
 @pytest.mark.parametrize("part", ["build", "cpus", "input_class", "machine"])
@@ -73,8 +73,8 @@ def test_another_key_knows_nothing(history: History, part: str) -> None:
 def test_what_was_found_last_counts(history: History) -> None:
     history.remember([ENTRY])
     history.remember([replace(ENTRY, settings={"schedule": "guided"}, at=ENTRY.at + 1)])
-    (found,) = history.recall(KEY)
-    assert found.settings == {"schedule": "guided"}
+    (result,) = history.recall(KEY)
+    assert result.settings == {"schedule": "guided"}
 
 
 def test_forgetting(history: History) -> None:
@@ -111,8 +111,8 @@ def test_loops_that_were_measured_in_another_way_are_not_used_and_not_lost(histo
     history.remember([ENTRY, other_loop, region, start])
     make_first_version(history.path)
     for _ in range(2):  # of the first version, and then of today's
-        assert {each.subject for each in history.recall(KEY)} == {"app/threads", "start"}
-        assert {each.subject for each in history.outdated(KEY)} == {"app+0x40", "app+0x99"}
+        assert {entry.subject for entry in history.recall(KEY)} == {"app/threads", "start"}
+        assert {entry.subject for entry in history.outdated(KEY)} == {"app+0x40", "app+0x99"}
         assert len(history.entries()) == 4
         history.remember([region])
     listed = " ".join(command("list", "--history", str(history.path)).output.split())
@@ -121,8 +121,8 @@ def test_loops_that_were_measured_in_another_way_are_not_used_and_not_lost(histo
     # Found anew, it is used; what the older version found stays until it is forgotten.
     anew = replace(ENTRY, settings={"chunk": "8"})
     history.remember([anew])
-    assert {"chunk": "8"} in [each.settings for each in history.recall(KEY)]
-    assert {each.subject for each in history.outdated(KEY)} == {"app+0x99"}
+    assert {"chunk": "8"} in [entry.settings for entry in history.recall(KEY)]
+    assert {entry.subject for entry in history.outdated(KEY)} == {"app+0x99"}
     assert len(history.entries()) == 5
     history.remember([anew])
     assert len(history.entries()) == 5
@@ -337,12 +337,12 @@ def test_what_was_accepted_last_is_learnt() -> None:
             decision(7, "set", "2", "third"),
         ],
     }
-    found = entries_of(typed(report), KEY, "run")
-    assert [(each.subject, each.settings) for each in found] == [
+    result = entries_of(typed(report), KEY, "run")
+    assert [(entry.subject, entry.settings) for entry in result] == [
         ("app+0x40", {"threads": "3"}),
         ("third", {"threads": "2", "partition.costs": "even"}),
     ]
-    assert found[0].at == pytest.approx(5.0 + 2.0), "since its process began, which began after the run"
+    assert result[0].at == pytest.approx(5.0 + 2.0), "since its process began, which began after the run"
 
 
 def command(*arguments: str) -> Result:

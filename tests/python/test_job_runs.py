@@ -36,14 +36,14 @@ def ended(end_s: float, wall_s: float, code: int | None = 0, signal: str | None 
     }
 
 
-def a_rank(run: Path, rank: int, host: str, how: dict[str, Any] | None, pid: int = 100) -> Path:
+def a_rank(run: Path, rank: int, host: str, mode: dict[str, Any] | None, pid: int = 100) -> Path:
     """A rank's folder, with one process; returns its run.json."""
     folder = run / f"rank-{rank}"
     facts = [fact("host", f"{host}.cluster"), fact("rank", str(rank)), fact("process start", "7")]
     written = ProcessFiles(names=[module(1, "/app", "ab"), subject(1), *facts], pid=pid).write(folder)
     written.rename(folder / f"{host}-{pid}-0")
-    about = {"format": 1, "argv": ["./app"], "rank": rank, "machine": {"hostname": f"{host}.cluster"}}
-    (folder / "run.json").write_text(json.dumps({**about, "ended": how}))
+    description = {"format": 1, "argv": ["./app"], "rank": rank, "machine": {"hostname": f"{host}.cluster"}}
+    (folder / "run.json").write_text(json.dumps({**description, "ended": mode}))
     return folder / "run.json"
 
 
@@ -51,14 +51,20 @@ def a_rank(run: Path, rank: int, host: str, how: dict[str, Any] | None, pid: int
 def run(tmp_path: Path) -> Path:
     """Of four ranks, which are still to be written."""
     folder = write_run(tmp_path / "run")
-    about = {"format": 1, "argv": ["./app"], "program": "./app", "started_real_ns": 5000 * S, "ended": None}
+    description = {
+        "format": 1,
+        "argv": ["./app"],
+        "program": "./app",
+        "started_real_ns": 5000 * S,
+        "ended": None,
+    }
     described = {"launcher": "Open MPI", "id": "a", "size": 4}
-    (folder / "run.json").write_text(json.dumps({**about, "job": described, "machine": {}}))
+    (folder / "run.json").write_text(json.dumps({**description, "job": described, "machine": {}}))
     return folder
 
 
 def missing(info: dict[str, Any]) -> dict[str, str]:
-    return {each["what"]: each["why"] for each in info["unavailable"]}
+    return {entry["what"]: entry["why"] for entry in info["unavailable"]}
 
 
 def test_a_job_ended_as_its_ranks_did(run: Path) -> None:
@@ -71,8 +77,8 @@ def test_a_job_ended_as_its_ranks_did(run: Path) -> None:
         **{"code": 0, "signal": None, "wall_s": pytest.approx(4.0 - 0.25)},
         "rusage": {"user_s": 4, "system_s": 2, "voluntary": 12, "involuntary": 16, "max_rss_kb": 4000},
     }
-    assert [each["rank"] for each in info["ranks"]] == [0, 1, 2, 3]
-    assert [each["ended"]["wall_s"] for each in info["ranks"]] == [2.5, 3.0, 3.25, 1.0]
+    assert [one_rank["rank"] for one_rank in info["ranks"]] == [0, 1, 2, 3]
+    assert [one_rank["ended"]["wall_s"] for one_rank in info["ranks"]] == [2.5, 3.0, 3.25, 1.0]
     assert info["hosts"] == ["node1.cluster"] and info["unavailable"] == []
     assert [process.rank for process in open_run(run).processes] == [0, 1, 2, 3]
     assert build(open_run(run))["complete"]
@@ -93,18 +99,18 @@ def test_a_job_failed_as_the_rank_that_failed_first(run: Path) -> None:
 def test_processes_of_several_hosts_may_have_the_same_number(run: Path) -> None:
     for rank, host in enumerate(("node1", "node-2", "node1", "node1")):
         a_rank(run, rank, host, ended(3.0, 2.0), 100 if rank < 2 else 98 + rank)
-    found = open_run(run)
-    assert [(process.rank, process.host, process.pid, process.image) for process in found.processes] == [
+    result = open_run(run)
+    assert [(process.rank, process.host, process.pid, process.image) for process in result.processes] == [
         (0, "node1.cluster", 100, 0),
         (1, "node-2.cluster", 100, 0),
         (2, "node1.cluster", 100, 0),
         (3, "node1.cluster", 101, 0),
     ]
-    assert found.info["hosts"] == ["node-2.cluster", "node1.cluster"]
-    assert found.info["ended"]["mono_ns"] is None, "clocks of two hosts have nothing in common"
-    numbers = [view.number for view in views_of(found)]
+    assert result.info["hosts"] == ["node-2.cluster", "node1.cluster"]
+    assert result.info["ended"]["mono_ns"] is None, "clocks of two hosts have nothing in common"
+    numbers = [view.number for view in views_of(result)]
     assert len(set(numbers)) == 4 and numbers[0] == 100
-    tids = [view.number_of(lane) for view in views_of(found) for lane in view.process.lanes]
+    tids = [view.number_of(lane) for view in views_of(result) for lane in view.process.lanes]
     assert len(set(tids)) == len(tids)
 
 

@@ -78,8 +78,8 @@ def test_who_is_a_rank(environment: dict[str, str], expected: Job | None) -> Non
 
 @pytest.mark.parametrize("name", ["launcher.job", "readers.ranks"])
 def test_documented_examples(name: str) -> None:
-    found = doctest.testmod(importlib.import_module(f"trimtab.{name}"))
-    assert found.failed == 0 and found.attempted > 0
+    result = doctest.testmod(importlib.import_module(f"trimtab.{name}"))
+    assert result.failed == 0 and result.attempted > 0
 
 
 def process_in(proc: Path, pid: int, parent: int, environment: bytes, command: bytes = b"sh\0") -> None:
@@ -94,22 +94,22 @@ def test_mpich_jobs_are_told_apart_by_the_address_of_mpiexec(tmp_path: Path) -> 
     """A shell between the launcher and us is a rank as well."""
     process_in(tmp_path, os.getppid(), 7, b"A=1\0PMI_RANK=0\0")
     process_in(tmp_path, 7, 1, b"A=1\0", HYDRA)
-    found = job_of({"PMI_RANK": "0", "PMI_SIZE": "2"}, tmp_path)
-    assert found == Job("PMI", "PMI host:38567-0", 0, 2)
+    result = job_of({"PMI_RANK": "0", "PMI_SIZE": "2"}, tmp_path)
+    assert result == Job("PMI", "PMI host:38567-0", 0, 2)
 
 
 def test_other_jobs_are_told_apart_by_who_started_them(tmp_path: Path) -> None:
     process_in(tmp_path, os.getppid(), 7, b"A=1\0PMI_RANK=0\0")
     process_in(tmp_path, 7, 1, b"NOT_PMI_RANK=0\0")
-    found = job_of({"PMI_RANK": "0", "PMI_SIZE": "2"}, tmp_path)
-    assert found == Job("PMI", f"PMI {os.uname().nodename}-7-22", 0, 2)
+    result = job_of({"PMI_RANK": "0", "PMI_SIZE": "2"}, tmp_path)
+    assert result == Job("PMI", f"PMI {os.uname().nodename}-7-22", 0, 2)
     in_slurm = {"PMI_RANK": "0", "PMI_SIZE": "2", "SLURM_JOB_ID": "12", "SLURM_STEP_ID": "3"}
     assert job_of(in_slurm, tmp_path) == Job("PMI", "PMI 12-3", 0, 2)
 
 
 def test_without_proc_a_rank_is_one_all_the_same(tmp_path: Path) -> None:
-    found = job_of({"PMI_RANK": "0", "PMI_SIZE": "2"}, tmp_path / "none")
-    assert found is not None and (found.rank, found.size) == (0, 2)
+    result = job_of({"PMI_RANK": "0", "PMI_SIZE": "2"}, tmp_path / "none")
+    assert result is not None and (result.rank, result.size) == (0, 2)
 
 
 INFO = {"format": 1, "argv": ["./app"], "started_real_ns": 0, "ended": None}
@@ -119,13 +119,13 @@ def job(rank: int, size: int | None = 3, identity: str = "a") -> Job:
     return Job("Open MPI", identity, rank, size)
 
 
-def info(**more: Any) -> dict[str, Any]:
-    return {**INFO, "started_real_ns": time.time_ns(), **more}
+def info(**overrides: Any) -> dict[str, Any]:
+    return {**INFO, "started_real_ns": time.time_ns(), **overrides}
 
 
-def enter(path: Path, which: Job) -> JobFolder:
+def enter(path: Path, chosen: Job) -> JobFolder:
     """As a launcher does."""
-    entered = enter_job(path, which, info(), {"settings.txt": f"of rank {which.rank}"})
+    entered = enter_job(path, chosen, info(), {"settings.txt": f"of rank {chosen.rank}"})
     entered.rank.write_info(info())
     return entered
 
@@ -141,7 +141,7 @@ def never(_: float) -> None:
 def test_ranks_share_a_run_whoever_comes_first(tmp_path: Path) -> None:
     path = tmp_path / "above" / "run"
     entered = [enter(path, job(rank)) for rank in (2, 0, 1)]
-    assert sorted(each.name for each in path.iterdir()) == [
+    assert sorted(one_path.name for one_path in path.iterdir()) == [
         *("rank-0", "rank-1", "rank-2"),
         *("run.json", "settings.txt"),
     ]
@@ -150,10 +150,10 @@ def test_ranks_share_a_run_whoever_comes_first(tmp_path: Path) -> None:
         "id": "a",
         "size": 3,
     }
-    assert {each.text_of("settings.txt") for each in entered} == {"of rank 2"}
-    for each in (path, path / "rank-0"):
-        assert stat.S_IMODE(each.stat().st_mode) == 0o700
-    assert [each.name for each in path.parent.iterdir()] == ["run"], "no half-made folder is left"
+    assert {entry.text_of("settings.txt") for entry in entered} == {"of rank 2"}
+    for entry in (path, path / "rank-0"):
+        assert stat.S_IMODE(entry.stat().st_mode) == 0o700
+    assert [one_path.name for one_path in path.parent.iterdir()] == ["run"], "no half-made folder is left"
 
 
 def test_only_the_last_to_end_reports(tmp_path: Path) -> None:
@@ -169,9 +169,9 @@ def test_only_the_last_to_end_reports(tmp_path: Path) -> None:
 
 def test_ranks_that_end_at_once_report_once(tmp_path: Path) -> None:
     entered = [enter(tmp_path / "run", job(rank)) for rank in range(3)]
-    for each in entered:
-        end(each)
-    assert sorted(each.is_reporter(never) for each in entered) == [False, False, True]
+    for entry in entered:
+        end(entry)
+    assert sorted(one_entry.is_reporter(never) for one_entry in entered) == [False, False, True]
 
 
 def test_a_killed_launcher_is_not_waited_for(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_who_may_not_join(tmp_path: Path, other: Job) -> None:
     assert not is_open_to(run, other)
     with pytest.raises(FileExistsError):
         enter_job(run, other, info(), {})
-    assert sorted(each.name for each in run.iterdir()) == ["rank-0", "run.json", "settings.txt"]
+    assert sorted(path.name for path in run.iterdir()) == ["rank-0", "run.json", "settings.txt"]
 
 
 def empty(path: Path) -> None:
@@ -298,15 +298,15 @@ def test_all_ranks_find_the_same_directory(tmp_path: Path, monkeypatch: pytest.M
     assert first == tmp_path / "trimtab-runs" / "job-Slurm_big_12-3"
     enter(first, job(0, identity="Slurm big/12-3"))
     assert directory_of_job(job(1, identity="Slurm big/12-3")) == first
-    again = directory_of_job(job(0, identity="Slurm big/12-3"))
-    assert again == first.with_name("job-Slurm_big_12-3-2"), "the second program of the same rank"
+    repeated = directory_of_job(job(0, identity="Slurm big/12-3"))
+    assert repeated == first.with_name("job-Slurm_big_12-3-2"), "the second program of the same rank"
 
 
 def test_a_run_that_did_not_start_leaves_nothing(tmp_path: Path) -> None:
     run = tmp_path / "run"
     first, second = enter(run, job(0)), enter(run, job(1))
     first.leave()
-    assert sorted(each.name for each in run.iterdir()) == ["rank-1", "run.json", "settings.txt"]
+    assert sorted(path.name for path in run.iterdir()) == ["rank-1", "run.json", "settings.txt"]
     second.leave()
     assert not run.exists()
 
@@ -320,33 +320,33 @@ def test_a_rank_that_came_while_the_only_other_gave_up(
     rename = os.rename
     comers = []
 
-    def rename_late(*names: Any, **more: Any) -> None:
+    def rename_late(*names: Any, **overrides: Any) -> None:
         monkeypatch.setattr(os, "rename", rename)
         comers.append(enter(run, job(1)))
-        rename(*names, **more)
+        rename(*names, **overrides)
 
     monkeypatch.setattr(os, "rename", rename_late)
     first.leave()
     assert comers[0].is_at_path()
-    assert sorted(each.name for each in run.iterdir()) == ["rank-1", "run.json", "settings.txt"]
-    assert [each.name for each in tmp_path.iterdir()] == ["run"]
+    assert sorted(path.name for path in run.iterdir()) == ["rank-1", "run.json", "settings.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
 def test_a_run_that_is_gone_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = tmp_path / "run"
     first = enter(run, job(0))
-    taken = job_folder._take_place
+    used = job_folder._take_place
 
-    def take_late(path: Path, which: Job) -> JobFolder:
-        monkeypatch.setattr(job_folder, "_take_place", taken)
-        entered = taken(path, which)
+    def take_late(path: Path, chosen: Job) -> JobFolder:
+        monkeypatch.setattr(job_folder, "_take_place", used)
+        entered = used(path, chosen)
         run.rename(tmp_path / "away")
         return entered
 
     monkeypatch.setattr(job_folder, "_take_place", take_late)
     second = enter(run, job(1))
     assert second.is_at_path() and not first.is_at_path()
-    assert [each.name for each in (tmp_path / "away").glob("rank-*")] == ["rank-0"]
+    assert [entry.name for entry in (tmp_path / "away").glob("rank-*")] == ["rank-0"]
 
 
 RACE = """
@@ -380,24 +380,24 @@ def racers(folder: Path) -> Iterator[list[subprocess.Popen[str]]]:
     try:
         yield started
     finally:
-        for each in started:
-            each.kill()
-            each.wait()
+        for entry in started:
+            entry.kill()
+            entry.wait()
 
 
 def test_many_ranks_at_the_same_instant(tmp_path: Path) -> None:
     """Each finds its place in the one run, and one of them reports, fifty times."""
     with racers(tmp_path) as started:
-        for each in started:
-            assert each.stdout is not None and each.stdout.readline() == "ready\n"
+        for entry in started:
+            assert entry.stdout is not None and entry.stdout.readline() == "ready\n"
         # All begin now, since the end of their input is what they wait for.
         for racer in started:
             assert racer.stdin is not None
             racer.stdin.close()
         answers = [racer.stdout.read().split("\n") for racer in started if racer.stdout is not None]
     for turn in range(50):
-        told = [lines[turn].split() for lines in answers]
-        assert [each[1] for each in told].count("True") == 1, told
-        assert len({each[2] for each in told}) == 1, told
-        names = {each.name for each in (tmp_path / str(turn)).iterdir()}
+        reported = [lines[turn].split() for lines in answers]
+        assert [one_entry[1] for one_entry in reported].count("True") == 1, reported
+        assert len({one_entry[2] for one_entry in reported}) == 1, reported
+        names = {path.name for path in (tmp_path / str(turn)).iterdir()}
         assert names >= {rank_folder(rank) for rank in range(4)} and len(names) == 7, names

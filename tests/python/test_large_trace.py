@@ -52,11 +52,11 @@ def test_ten_million_events(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", ProcessFiles(lanes, names, parallel=10.0, cpus=float(LANES)))
     for lane in range(LANES):
         write_lane(run / "100-0" / f"lane-{lane:04}.events", lane)
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", MEASURE, str(run)], capture_output=True, text=True, check=True, timeout=120
     )
-    seconds, memory, events, inside = json.loads(done.stdout)
+    seconds, memory, events, inner = json.loads(completed.stdout)
     assert events == EVENTS
-    assert abs(inside - 0.75 * 10 * LANES) < 0.1
+    assert abs(inner - 0.75 * 10 * LANES) < 0.1
     assert seconds < 5, f"{seconds:.1f} s"
     assert memory < 1e9, f"{memory / 1e6:.0f} MB"

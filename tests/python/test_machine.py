@@ -10,10 +10,10 @@ from trimtab.machine import Disturbance, Reading, between, processor, reading
 
 def test_what_others_used_is_what_was_busy_and_not_ours() -> None:
     before, after = Reading(10.0, 100.0, 1.0, 5.0, 4), Reading(12.0, 106.0, 1.4, 9.0, 4)
-    found = between(before, after)
-    assert found is not None
-    assert (found.others, found.steal) == (pytest.approx(0.25), pytest.approx(0.05))
-    assert found.is_above(0.2) and not found.is_above(0.31)
+    result = between(before, after)
+    assert result is not None
+    assert (result.others, result.steal) == (pytest.approx(0.25), pytest.approx(0.05))
+    assert result.is_above(0.2) and not result.is_above(0.31)
     # Two hundredths of a second are below what the kernel counts.
     assert not Disturbance(0.03, 1, 0.02, 0.0).is_above(0.1)
     # In a short run its ticks may be more than all time; 1 means never all the same.
@@ -28,9 +28,9 @@ def test_proc_stat(tmp_path: Path) -> None:
     (tmp_path / "stat").write_text(
         "cpu  100 50 25 1000 7 1 4 10 0 0\ncpu0 50 25 12 500 4 0 2 5 0 0\ncpu1 50 25 13 500 3 1 2 5 0 0\nintr 5\n"
     )
-    found = reading(tmp_path)
-    assert found is not None
-    assert (found.busy_s, found.stolen_s, found.cpus) == (pytest.approx(1.80), pytest.approx(0.1), 2)
+    result = reading(tmp_path)
+    assert result is not None
+    assert (result.busy_s, result.stolen_s, result.cpus) == (pytest.approx(1.80), pytest.approx(0.1), 2)
     (tmp_path / "stat").write_text("something else\n")
     assert reading(tmp_path) is None
 

@@ -66,29 +66,29 @@ def sources() -> dict[str, ast.Module]:
 
 def called(tree: ast.Module) -> set[str]:
     """Names of all methods that are called, and of builtins; other functions are those of the one place."""
-    found = set()
+    result = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             function = node.func
             if isinstance(function, ast.Attribute):
-                found.add(function.attr)
+                result.add(function.attr)
             elif isinstance(function, ast.Name) and function.id == "open":
-                found.add("open")
-    return found
+                result.add("open")
+    return result
 
 
 def test_files_are_opened_in_one_place() -> None:
-    found = defaultdict(set)
+    result = defaultdict(set)
     for name, tree in sources().items():
-        for each in called(tree) & OPENING:
-            found[name].add(each)
+        for entry in called(tree) & OPENING:
+            result[name].add(entry)
     # text/ and figures/ have a `copy` of other things; dictionaries have one, too.
-    own = {name: names - {"copy"} for name, names in found.items() if names - {"copy"}}
-    assert own == {name: names for name, (names, _) in ALLOWED.items()}
+    own_value = {name: names - {"copy"} for name, names in result.items() if names - {"copy"}}
+    assert own_value == {name: names for name, (names, _) in ALLOWED.items()}
 
 
 def test_texts_are_printed_in_one_place() -> None:
-    found = set()
+    result = set()
     for name, tree in sources().items():
         for node in ast.walk(tree):
             is_echo = isinstance(node, ast.Attribute) and node.attr in ("echo", "secho", "echo_via_pager")
@@ -106,8 +106,8 @@ def test_texts_are_printed_in_one_place() -> None:
                 and node.value.attr in ("stdout", "stderr")
             )
             if is_echo or is_print or is_console or is_stream:
-                found.add(name)
-    assert found == set(PRINTING)
+                result.add(name)
+    assert result == set(PRINTING)
 
 
 @pytest.mark.parametrize("name", ["open", "memmap"])

@@ -19,14 +19,14 @@ ROOT = Path(__file__).parent.parent.parent
 WRITE_TABLES = ROOT / "rooms/options/write_tables.py"
 PROGRAM = ROOT / "build/wheel/rooms/session/trimtab-options"
 EXPORT = json.loads((ROOT / "python/trimtab/options.json").read_text())
-VARIABLES = [each["variable"] for table in ("library", "runtime") for each in EXPORT[table]]
+VARIABLES = [entry["variable"] for table in ("library", "runtime") for entry in EXPORT[table]]
 
 
 def test_generated_tables_are_those_of_the_sources() -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, WRITE_TABLES, "--check"], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+    assert (completed.returncode, completed.stdout) == (0, ""), completed.stdout + completed.stderr
 
 
 def test_each_variable_has_one_meaning() -> None:
@@ -39,7 +39,7 @@ def option(variable: str) -> options.Option:
 
 
 def _names(table: str) -> list[str]:
-    return [each["variable"] for each in EXPORT[table]]
+    return [entry["variable"] for entry in EXPORT[table]]
 
 
 def test_every_default_is_allowed() -> None:
@@ -67,7 +67,7 @@ def values_to_try(of: options.Option) -> list[str]:
         "99999999999999999999",
         "mine.py",
     ]
-    tried += [str(each) for each in (of.least - 1, of.least, of.most, of.most + 1)]
+    tried += [str(entry) for entry in (of.least - 1, of.least, of.most, of.most + 1)]
     tried += [
         *of.words,
         ",".join(of.words),
@@ -87,10 +87,10 @@ def values_to_try(of: options.Option) -> list[str]:
 def test_the_command_allows_what_the_library_allows() -> None:
     # What a selection may be is checked by the command alone; the library reports words that it does not know.
     names = [variable for variable in VARIABLES if option(variable).kind != "selection"]
-    cases = [(each, value) for each in names for value in values_to_try(option(each)) if "\n" not in value]
+    cases = [(name, value) for name in names for value in values_to_try(option(name)) if "\n" not in value]
     lines = "".join(f"{name}={value}\n" for name, value in cases)
-    done = subprocess.run([PROGRAM, "check"], input=lines, capture_output=True, text=True, check=True)
-    answers = done.stdout.split()
+    completed = subprocess.run([PROGRAM, "check"], input=lines, capture_output=True, text=True, check=True)
+    answers = completed.stdout.split()
     assert len(answers) == len(cases) > 300 and {"allowed", "refused"} == set(answers)
     different = [
         (name, value, answer)
@@ -144,6 +144,6 @@ def test_the_command_refuses_what_the_library_would(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, ["run", *given, "--", "touch", "started"])
-    assert (done.exit_code, list(tmp_path.iterdir())) == (2, [])
-    assert told in done.output
+    completed = CliRunner().invoke(main, ["run", *given, "--", "touch", "started"])
+    assert (completed.exit_code, list(tmp_path.iterdir())) == (2, [])
+    assert told in completed.output

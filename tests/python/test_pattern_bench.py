@@ -17,10 +17,10 @@ from benchmarks.pattern_tables import patterns as table
 from benchmarks.progress import Progress
 
 
-def _case(**more: Any) -> dict[str, Any]:
+def _case(**overrides: Any) -> dict[str, Any]:
     levels = {level: [1.0] * 6 for level in ("bare", "tuned", "frozen", "hand")}
     case = {"title": "a pattern", "has_knob": True, "most_of_hand": 1.10, "why_no_knob": "", "levels": levels}
-    return {**case, "others_share": [0.0] * 6, "run_again": 0, **more}
+    return {**case, "others_share": [0.0] * 6, "run_again": 0, **overrides}
 
 
 def _with(**levels: list[float]) -> dict[str, Any]:
@@ -35,19 +35,19 @@ def test_only_a_whole_interval_above_the_bar_fails() -> None:
     assert faults(_with(frozen=[1.04] * 5 + [1.2])) == ["frozen above 1.03 of bare"]
     assert faults(_with(hand=[0.9] * 6)) == ["frozen above 1.1 of by hand"]
     assert faults(_with(hand=[0.9] * 5 + [0.95])) == []
-    few = _case(
+    fewer = _case(
         levels={level: [2.0 if level == "tuned" else 1.0] * 5 for level in ("bare", "tuned", "frozen")}
     )
-    assert faults(few) == [], "five rounds have no 95 % interval"
+    assert faults(fewer) == [], "five rounds have no 95 % interval"
 
 
 def test_no_knob_needs_a_reason_and_no_schedule_by_hand() -> None:
-    without = {"has_knob": False, "most_of_hand": None}
-    assert faults({**_with(hand=[0.5] * 6), **without}) == ["no knob, and no reason was printed"]
-    told = {**_with(hand=[0.5] * 6), **without, "why_no_knob": "it is nested"}
-    assert faults(told) == []
-    assert "no: it is nested" in table({"cases": [told]})
-    assert pattern_faults({"cases": [told, _with(tuned=[2.0] * 6)]}) == [
+    lacking = {"has_knob": False, "most_of_hand": None}
+    assert faults({**_with(hand=[0.5] * 6), **lacking}) == ["no knob, and no reason was printed"]
+    reported = {**_with(hand=[0.5] * 6), **lacking, "why_no_knob": "it is nested"}
+    assert faults(reported) == []
+    assert "no: it is nested" in table({"cases": [reported]})
+    assert pattern_faults({"cases": [reported, _with(tuned=[2.0] * 6)]}) == [
         "a pattern: tuned above 1.03 of bare"
     ]
 

@@ -15,13 +15,13 @@ LIST = "import os; print([os.readlink(f'/proc/self/fd/{each}') for each in os.li
 
 
 def events_of_this_process() -> list[str]:
-    found = []
-    for each in Path("/proc/self/fd").iterdir():
+    result = []
+    for path in Path("/proc/self/fd").iterdir():
         try:
-            found.append(os.readlink(each))
+            result.append(os.readlink(path))
         except FileNotFoundError:
             continue  # that of the listing
-    return [each for each in found if "perf_event" in each]
+    return [entry for entry in result if "perf_event" in entry]
 
 
 @pytest.mark.skipif(

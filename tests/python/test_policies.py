@@ -22,7 +22,7 @@ SNAPSHOT = "policy-snapshot.json"
 ANSWER = "policy-answer.txt"
 
 
-def snapshot(number: int = 1, **more: Any) -> str:
+def snapshot(number: int = 1, **overrides: Any) -> str:
     knob = {
         "name": "schedule",
         "is_ordered": False,
@@ -54,7 +54,7 @@ def snapshot(number: int = 1, **more: Any) -> str:
             "figures": {},
             "events": [{"name": "drifted", "subject": 17, "value": 1.5}],
             "subjects": [subject],
-            **more,
+            **overrides,
         }
     )
 
@@ -86,13 +86,13 @@ def test_what_is_no_snapshot_is_refused_by_name(tmp_path: Path, text: str) -> No
 
 def test_proposals_are_lines_of_words(tmp_path: Path) -> None:
     (loop,) = read_snapshot(kept(tmp_path, snapshot())).subjects
-    made = [
+    created = [
         loop.trial("50 %, they say", schedule="fac2", chunk=8),
         loop.keep(""),
         loop.undo("no"),
         loop.set("x"),
     ]
-    assert answer_text(7, made).splitlines() == [
+    assert answer_text(7, created).splitlines() == [
         "trimtab-proposals 1 7",
         "trial 17 50%20%25%2C%20they%20say schedule%3Dfac2 chunk%3D8",
         "kept 17 -",
@@ -102,7 +102,7 @@ def test_proposals_are_lines_of_words(tmp_path: Path) -> None:
     with pytest.raises(ExchangeError, match="proposed 3, expected"):
         answer_text(1, [3])  # type: ignore[list-item]
     assert failure_text(2, "a b") == "trimtab-proposals 1 2\nfailed a%20b\n"
-    assert isinstance(made[0], Proposal)
+    assert isinstance(created[0], Proposal)
 
 
 def policy_when(**attributes: Any) -> type[Policy]:
@@ -134,8 +134,8 @@ def test_a_policy_that_asks_for_what_there_is_not_is_told(attributes: dict[str, 
 
 def test_events_are_those_of_the_library() -> None:
     header = Path(__file__).parent.parent.parent / "rooms/steer/include/trimtab/steer/event_source.hpp"
-    found = re.findall(r'string_view \w+ = "(\w+)";', header.read_text(encoding="utf-8"))
-    assert tuple(found) == EVENTS
+    result = re.findall(r'string_view \w+ = "(\w+)";', header.read_text(encoding="utf-8"))
+    assert tuple(result) == EVENTS
 
 
 HEAD = "from trimtab.policies import Policy\n"
@@ -147,12 +147,12 @@ def answers(tmp_path: Path, text: str, numbers: tuple[int, ...] = (1,)) -> list[
     process = tmp_path / "run" / "77-0"
     process.mkdir(parents=True)
     host = Host(policy, tmp_path / "run")
-    found = []
+    result = []
     for number in numbers:
         (process / SNAPSHOT).write_text(snapshot(number), encoding="utf-8")
         host.look()
-        found.append((process / ANSWER).read_text(encoding="utf-8"))
-    return found
+        result.append((process / ANSWER).read_text(encoding="utf-8"))
+    return result
 
 
 def test_each_snapshot_is_answered_once(tmp_path: Path) -> None:
@@ -160,8 +160,8 @@ def test_each_snapshot_is_answered_once(tmp_path: Path) -> None:
         "class Mine(Policy):\n    count = 0\n    def observe(self, now):\n        self.count += 1\n"
         "        return [each.trial(str(self.count), schedule='fac2') for each in now.subjects]\n"
     )
-    first, same, next_one = answers(tmp_path, text, (1, 1, 2))
-    assert first == same == "trimtab-proposals 1 1\ntrial 17 1 schedule%3Dfac2\n"
+    first, equal, next_one = answers(tmp_path, text, (1, 1, 2))
+    assert first == equal == "trimtab-proposals 1 1\ntrial 17 1 schedule%3Dfac2\n"
     assert next_one == "trimtab-proposals 1 2\ntrial 17 2 schedule%3Dfac2\n"
 
 

@@ -65,7 +65,7 @@ def a_run(path: Path) -> Path:
     names = [
         module(1, "/nowhere/app", "ab12"),
         subject(1, name="größer"),
-        subject(2, SubjectKind.BARRIER, offset=0x40, where=1, call=1),
+        subject(2, SubjectKind.BARRIER, offset=0x40, place=1, call=1),
         counter(1, "load", "CPUs"),
         unavailable("energy", "no meter", "another machine"),
     ]
@@ -166,18 +166,18 @@ def test_damage_is_told_with_file_and_place(
     tmp_path: Path, name: str, offset: int, content: bytes, says: str
 ) -> None:
     run = damaged(tmp_path, name, offset, content)
-    (told,) = left_out(run)
-    assert str(run / "100-0" / name) in told.why
-    assert says in told.why
-    assert "100-0" in told.what
+    (reported,) = left_out(run)
+    assert str(run / "100-0" / name) in reported.why
+    assert says in reported.why
+    assert "100-0" in reported.what
 
 
 def left_out(path: Path) -> list[Unavailable]:
     """What was left out of a run, which can be read, with whatever else is wrong with it."""
     run = open_run(path)
     json.dumps(build(run), allow_nan=False)
-    every = (*run.left_out, *(each for process in run.processes for each in process.unavailable))
-    return [each for each in every if each.what != "energy"]
+    all_entries = (*run.left_out, *(entry for process in run.processes for entry in process.unavailable))
+    return [entry for entry in all_entries if entry.what != "energy"]
 
 
 @pytest.mark.parametrize(
@@ -190,15 +190,15 @@ def test_truncated_anywhere(tmp_path: Path, name: str) -> None:
         if size >= len(data):
             continue
         whole.write_bytes(data[:size])
-        (told,) = left_out(tmp_path)
-        assert str(whole) in told.why
+        (reported,) = left_out(tmp_path)
+        assert str(whole) in reported.why
 
 
 def test_a_lane_with_the_number_of_another_is_left_out(tmp_path: Path) -> None:
     run = damaged(tmp_path, "lane-0001.events", 64, b"\0")
     (process,) = open_run(run).processes
     assert [lane.id for lane in process.lanes] == [0]
-    assert any("lane-0001.events: byte 64: expected the lane" in each.why for each in process.unavailable)
+    assert any("lane-0001.events: byte 64: expected the lane" in entry.why for entry in process.unavailable)
     build(open_run(run))
 
 
@@ -211,7 +211,7 @@ def test_process_that_died_while_it_began_is_passed_over(tmp_path: Path) -> None
     (tmp_path / "103-0").write_text("not a directory")
     run = open_run(tmp_path)
     assert len(run.processes) == 1
-    assert [each.what for each in run.left_out] == ["process 101-0", "process 102-0"]
+    assert [entry.what for entry in run.left_out] == ["process 101-0", "process 102-0"]
 
 
 def test_process_without_a_clock_is_left_out_and_named(tmp_path: Path) -> None:
@@ -223,16 +223,16 @@ def test_process_without_a_clock_is_left_out_and_named(tmp_path: Path) -> None:
     (tmp_path / "101-0" / "process.tt").write_bytes(clockless)
     report = build(open_run(tmp_path))
     assert [process["pid"] for process in report["processes"]] == [100]
-    (told,) = [each for each in report["unavailable"] if each["what"] == "process 101-0"]
-    assert "process.tt: byte 112: expected ns_per_tick from 0.001 to 1e+06, found 0" in told["why"]
+    (reported,) = [entry for entry in report["unavailable"] if entry["what"] == "process 101-0"]
+    assert "process.tt: byte 112: expected ns_per_tick from 0.001 to 1e+06, found 0" in reported["why"]
 
 
 def test_run_of_which_no_process_can_be_read_says_why(tmp_path: Path) -> None:
     run = damaged(tmp_path, "process.tt", 0, b"X")
     report = build(open_run(run))
     assert report["processes"] == [] and report["efficiency"] is None
-    (why,) = [each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions"]
-    assert "process.tt: byte 0: expected" in why
+    (reason,) = [entry["why"] for entry in report["unavailable"] if entry["what"] == "OpenMP regions"]
+    assert "process.tt: byte 0: expected" in reason
 
 
 def test_damaged_lane_leaves_the_others(tmp_path: Path) -> None:
@@ -280,8 +280,8 @@ def test_what_is_no_run(tmp_path: Path) -> None:
 def test_unreadable_file_is_told(tmp_path: Path) -> None:
     file = a_run(tmp_path) / "100-0" / "names.tt"
     file.chmod(0)
-    (told,) = left_out(tmp_path)
-    assert "names.tt: Permission denied" in told.why
+    (reported,) = left_out(tmp_path)
+    assert "names.tt: Permission denied" in reported.why
 
 
 def report_or_error(run: Path) -> None:
@@ -350,11 +350,11 @@ def test_fuzzed_bits_and_cuts(tmp_path: Path, make: Callable[[Path], Path]) -> N
 
 
 def test_a_thousand_processes_are_read_quickly(tmp_path: Path) -> None:
-    many = [
+    several = [
         ProcessFiles([LaneFile(team_of(1, 1.0, [1.0]))], [subject(1)], pid=n, user=1.0)
         for n in range(1, 1001)
     ]
-    run = write_run(tmp_path, *many)
+    run = write_run(tmp_path, *several)
     began = time.process_time()
     report = build(open_run(run))
     took = time.process_time() - began

@@ -20,9 +20,9 @@ from trimtab.report import html, page, write_html
 
 def data_of(text: str) -> str:
     """What stands in the element that holds the report."""
-    found = re.findall(r'<script type="application/json" id="report">(.*?)</script>', text, re.DOTALL)
-    assert len(found) == 1
-    return str(found[0])
+    result = re.findall(r'<script type="application/json" id="report">(.*?)</script>', text, re.DOTALL)
+    assert len(result) == 1
+    return str(result[0])
 
 
 def same(left: Any, right: Any) -> bool:
@@ -46,11 +46,11 @@ def test_no_text_of_the_program_is_markup() -> None:
     text = page(typed(report))
     data = data_of(text)
     assert data.isascii() and not set(data) & set("<>&")
-    told = json.loads(data)
-    assert told["regions"][1]["name"] == report["regions"][1]["name"]
+    reported = json.loads(data)
+    assert reported["regions"][1]["name"] == report["regions"][1]["name"]
     # A page shows what a terminal would: no change of direction, no control character.
-    assert told["machine"] == all_printable(report["machine"])
-    assert all(each.isprintable() for text in told["machine"].items() for each in text)
+    assert reported["machine"] == all_printable(report["machine"])
+    assert all(entry.isprintable() for text in reported["machine"].items() for entry in text)
     # The markup around it is that of any other report.
     assert text.replace(data, "") == page(typed(samples.report())).replace(
         data_of(page(typed(samples.report()))), ""
@@ -60,8 +60,8 @@ def test_no_text_of_the_program_is_markup() -> None:
 def test_what_is_no_number_is_null() -> None:
     report = samples.report()
     report["efficiency"], report["regions"][0]["wall_s"] = math.nan, -math.inf
-    told = json.loads(data_of(page(typed(report))))
-    assert told["efficiency"] is None and told["regions"][0]["wall_s"] is None
+    reported = json.loads(data_of(page(typed(report))))
+    assert reported["efficiency"] is None and reported["regions"][0]["wall_s"] is None
 
 
 def test_lanes_of_the_largest_regions_only_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,9 +116,9 @@ def test_same_report_same_bytes(tmp_path: Path) -> None:
 
 def test_page_that_was_not_built_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(html, "_PAGE", tmp_path / "page.html")
-    with pytest.raises(FileNotFoundError, match="not built") as told:
+    with pytest.raises(FileNotFoundError, match="not built") as reported:
         write_html(typed(samples.report()), tmp_path / "out.html")
-    assert told.value.filename == str(tmp_path / "page.html")
+    assert reported.value.filename == str(tmp_path / "page.html")
     (tmp_path / "page.html").write_text("<html></html>")
     with pytest.raises(OSError, match="expected @@REPORT@@"):
         write_html(typed(samples.report()), tmp_path / "out.html")
@@ -129,7 +129,7 @@ def test_figures_over_time_of_the_busiest_processes_only_where_there_are_too_man
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(html, "_MOST_PROCESSES", 1)
-    told = json.loads(data_of(page(typed(samples.two_ranks()))))
-    assert [process["timeline"] is not None for process in told["processes"]] == [True, False, False]
-    assert {counter["process"] for counter in told["counters"]} == {"7-0"}
-    assert {lane["process"] for lane in told["lanes"]} == {"7-0", "9-0"}
+    reported = json.loads(data_of(page(typed(samples.two_ranks()))))
+    assert [process["timeline"] is not None for process in reported["processes"]] == [True, False, False]
+    assert {counter["process"] for counter in reported["counters"]} == {"7-0"}
+    assert {lane["process"] for lane in reported["lanes"]} == {"7-0", "9-0"}

@@ -20,34 +20,34 @@ from schema.report import REPORT_SCHEMA, UNITS
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = json.loads(SCHEMA.read_text())["$defs"]
-STRUCTS = {each.name: getattr(types, each.name) for each in REPORT_SCHEMA.types}
+STRUCTS = {entry.name: getattr(types, entry.name) for entry in REPORT_SCHEMA.types}
 
 
-def kinds(found: Any) -> Any:
+def kinds(result: Any) -> Any:
     """What a property of a JSON Schema may be, without what is said about it."""
-    if "$ref" in found:
-        return found["$ref"].rsplit("/", 1)[-1].replace("Cause", "cause").replace("Missing", "missing_kind")
-    if "anyOf" in found:
-        return sorted(str(kinds(each)) for each in found["anyOf"])
-    kind = found.get("type")
+    if "$ref" in result:
+        return result["$ref"].rsplit("/", 1)[-1].replace("Cause", "cause").replace("Missing", "missing_kind")
+    if "anyOf" in result:
+        return sorted(str(kinds(entry)) for entry in result["anyOf"])
+    kind = result.get("type")
     if kind == "array":
-        return ["array", kinds(found["items"])]
+        return ["array", kinds(result["items"])]
     if kind == "object":
-        return ["object", kinds(found.get("additionalProperties", {}))]
+        return ["object", kinds(result.get("additionalProperties", {}))]
     return sorted(kind) if isinstance(kind, list) else kind
 
 
 @pytest.mark.parametrize("name", STRUCTS)
 def test_the_published_schema_is_that_of_the_types(name: str) -> None:
     _, components = msgspec.json.schema_components([STRUCTS[name]])
-    own = components[name]
-    assert list(PUBLISHED[name]["properties"]) == list(own["properties"])
+    own_value = components[name]
+    assert list(PUBLISHED[name]["properties"]) == list(own_value["properties"])
     defaults = {field.name for field in REPORT_SCHEMA.by_name[name].fields if field.default}
-    assert set(PUBLISHED[name]["required"]) == set(own["required"]) | defaults, (
+    assert set(PUBLISHED[name]["required"]) == set(own_value["required"]) | defaults, (
         "what has a default is written, too"
     )
-    for key, found in own["properties"].items():
-        assert kinds(PUBLISHED[name]["properties"][key]) == kinds(found), key
+    for key, result in own_value["properties"].items():
+        assert kinds(PUBLISHED[name]["properties"][key]) == kinds(result), key
 
 
 def test_types_are_frozen() -> None:
@@ -56,8 +56,8 @@ def test_types_are_frozen() -> None:
 
 
 def test_causes_are_those_of_the_schema() -> None:
-    assert PUBLISHED["cause"]["enum"] == [str(each) for each in Cause]
-    assert PUBLISHED["missing_kind"]["enum"] == [str(each) for each in Missing]
+    assert PUBLISHED["cause"]["enum"] == [str(entry) for entry in Cause]
+    assert PUBLISHED["missing_kind"]["enum"] == [str(entry) for entry in Missing]
     assert f"{Cause.SMALL_TASKS}" == "tasks too small"
 
 
@@ -98,19 +98,19 @@ def test_wrong_reports_are_refused(change: Any) -> None:
 
 
 def test_every_number_has_a_unit_that_is_described() -> None:
-    fields = [field for each in REPORT_SCHEMA.types for field in each.fields]
-    assert {each.unit for each in fields} - {""} == set(UNITS)
-    for each in fields:
-        if each.name.endswith("_s"):
-            assert each.unit == "s", each.name
-        assert not each.is_nullable or each.unknown, f"{each.name}: what does null mean?"
+    fields = [field for entry in REPORT_SCHEMA.types for field in entry.fields]
+    assert {field.unit for field in fields} - {""} == set(UNITS)
+    for field in fields:
+        if field.name.endswith("_s"):
+            assert field.unit == "s", field.name
+        assert not field.is_nullable or field.unknown, f"{field.name}: what does null mean?"
 
 
 def test_the_page_knows_every_field() -> None:
     page = (ROOT / "viewer/src/report.ts").read_text()
-    for each in REPORT_SCHEMA.types:
-        (body,) = re.findall(rf"export interface {each.name} \{{\n(.*?)\n\}}", page, re.DOTALL)
-        assert re.findall(r"^  (\w+):", body, re.MULTILINE) == [field.name for field in each.fields]
+    for entry in REPORT_SCHEMA.types:
+        (body,) = re.findall(rf"export interface {entry.name} \{{\n(.*?)\n\}}", page, re.DOTALL)
+        assert re.findall(r"^  (\w+):", body, re.MULTILINE) == [field.name for field in entry.fields]
 
 
 def test_the_schema_is_checked_as_a_schema() -> None:

@@ -27,9 +27,9 @@ def test_one_file_reads_the_environment() -> None:
         if path.relative_to(ROOT).parts[2] not in ("test", "bench")
     ]
     assert len(sources) > 200
-    found = {
+    result = {
         str(path.relative_to(ROOT))
         for path in sources
         if ENVIRONMENT.search(COMMENTS.sub("", path.read_text(encoding="utf-8")))
     }
-    assert found == {"rooms/options/src/environment.cpp"}
+    assert result == {"rooms/options/src/environment.cpp"}

@@ -57,9 +57,9 @@ def test_options_that_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, ["run", *options, "--", "touch", "started"])
-    assert done.exit_code == 2
-    assert told in done.output
+    completed = CliRunner().invoke(main, ["run", *options, "--", "touch", "started"])
+    assert completed.exit_code == 2
+    assert told in completed.output
     assert list(tmp_path.iterdir()) == []
 
 
@@ -76,10 +76,10 @@ def test_page_that_cannot_be_written_is_named_as_the_user_did(tmp_path: Path) ->
 
 def test_every_option_is_in_a_page() -> None:
     context = click.Context(main)
-    found = [main.get_command(context, command) for command in main.list_commands(context)]
-    commands = [main, *(each for each in found if each is not None)]
+    result = [main.get_command(context, command) for command in main.list_commands(context)]
+    commands = [main, *(entry for entry in result if entry is not None)]
     commands += [
-        command for one in found if isinstance(one, click.Group) for command in one.commands.values()
+        command for entry in result if isinstance(entry, click.Group) for command in entry.commands.values()
     ]
     # But for the page that is made from the options.
     pages = [*ROOT.glob("*.md"), *(page for page in ROOT.glob("docs/**/*.md") if page.name != "cli.md")]
@@ -87,16 +87,16 @@ def test_every_option_is_in_a_page() -> None:
     named = "".join(page.read_text() for page in pages)
     options = [
         param
-        for one in commands
-        for param in one.params
+        for command in commands
+        for param in command.params
         if isinstance(param, click.Option) and not param.hidden
     ]
     assert len(options) > 50
     for option in options:
         ways = {*option.opts, *option.secondary_opts}
         # What has a short form is told by that, and what is the default by its contrary.
-        is_told = any(re.search(rf"(?<![\w-]){way}(?![\w-])", named) for way in ways)
-        assert is_told or "--version" in ways, ways
+        is_reported = any(re.search(rf"(?<![\w-]){way}(?![\w-])", named) for way in ways)
+        assert is_reported or "--version" in ways, ways
 
 
 def test_what_starts_a_program_keeps_it_waiting_for_no_large_library() -> None:
@@ -104,7 +104,7 @@ def test_what_starts_a_program_keeps_it_waiting_for_no_large_library() -> None:
     large = ("numpy", "elftools", "capstone", "rich", "subprocess", "trimtab.cli.sweep")
     check = f"import sys; print([each for each in {large!r} if each in sys.modules])"
     for modules in ("trimtab.cli, trimtab.launcher", "trimtab.cli, trimtab.launcher, trimtab.tuning"):
-        found = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", f"import {modules}; {check}"], capture_output=True, text=True, check=True
         )
-        assert found.stdout.strip() == "[]", modules
+        assert result.stdout.strip() == "[]", modules

@@ -18,7 +18,7 @@ from schema.handwritten import found_in, in_cpp, in_python, in_typescript
 from schema.records import SCHEMA
 
 ROOT = Path(__file__).parents[2]
-TYPES = {each.name: getattr(layout, each.python) for each in SCHEMA.records}
+TYPES = {record.name: getattr(layout, record.python) for record in SCHEMA.records}
 
 
 def test_generated_files_are_up_to_date_and_no_number_is_by_hand() -> None:
@@ -98,7 +98,7 @@ def test_records_of_names_end_at_a_multiple_of_eight(record: Record) -> None:
     assert size % 8 == 0 and layout.NAME_HEAD.size == SCHEMA.bytes_of(SCHEMA.record("name_record"))
 
 
-@pytest.mark.parametrize("each", SCHEMA.enumerations, ids=lambda each: each.name)
+@pytest.mark.parametrize("each", SCHEMA.enumerations, ids=lambda entry: entry.name)
 def test_numbers_and_names_are_given_once(each: object) -> None:
     values = SCHEMA.by_name[each.name].values  # type: ignore[attr-defined]
     assert len({value.number for value in values}) == len({value.name for value in values}) == len(values)
@@ -109,7 +109,7 @@ def test_numbers_and_names_are_given_once(each: object) -> None:
 def test_units_are_described() -> None:
     fields = [field for record in (*SCHEMA.records, *SCHEMA.names) for field in record.fields]
     used = {
-        each.unit for each in (*fields, *(field for metric in SCHEMA.metrics() for field in metric.fields))
+        field.unit for field in (*fields, *(field for metric in SCHEMA.metrics() for field in metric.fields))
     }
     assert used - {""} == set(SCHEMA.units)
 
@@ -124,7 +124,7 @@ def test_what_is_referred_to_is_there() -> None:
         assert metric.flags in ("", *SCHEMA.by_name)
         assert [field.number for field in metric.fields] == list(range(len(metric.fields)))
         assert len(metric.fields) <= SCHEMA.record("profile_row").fields[-2].count
-    stored = {name for name, each in SCHEMA.by_name.items() if each.type}
+    stored = {name for name, entry in SCHEMA.by_name.items() if entry.type}
     for record in (*SCHEMA.records, *SCHEMA.names):
         assert all(
             SCHEMA.stored(field.element) in ("char", *["u16", "u32", "u64", "i64", "f64"])
@@ -137,8 +137,8 @@ def test_what_is_referred_to_is_there() -> None:
 def test_python_has_the_numbers_of_the_schema() -> None:
     for enumeration in SCHEMA.enumerations:
         if enumeration.type:
-            found = {value.name.lower(): int(value) for value in getattr(enumerations, enumeration.python)}
-            assert found == {value.name: value.number for value in enumeration.values}
+            result = {value.name.lower(): int(value) for value in getattr(enumerations, enumeration.python)}
+            assert result == {value.name: value.number for value in enumeration.values}
     assert enumerations.SHARE_LABELS["starved"] == "no task ready"
 
 
@@ -173,8 +173,8 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("source", "what"), BY_HAND)
 def test_numbers_by_hand_are_found(source: str, what: str) -> None:
-    ((line, found),) = in_python(f"\n{source}\n", SCHEMA, "python/trimtab/export/new.py")
-    assert line == 2 and what in found
+    ((line, result),) = in_python(f"\n{source}\n", SCHEMA, "python/trimtab/export/new.py")
+    assert line == 2 and what in result
 
 
 @pytest.mark.parametrize(
@@ -207,8 +207,8 @@ def test_other_numbers_are_not(source: str) -> None:
     ],
 )
 def test_lists_by_hand_are_found_in_typescript(source: str, count: int) -> None:
-    found = list(in_typescript("\n" + source, SCHEMA))
-    assert found == [(2, "the words of an enumeration")] * count
+    result = list(in_typescript("\n" + source, SCHEMA))
+    assert result == [(2, "the words of an enumeration")] * count
 
 
 def test_texts_that_are_recognized_are_found() -> None:

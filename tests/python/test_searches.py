@@ -35,8 +35,8 @@ PERCENTS = (5, 25, 50, 75, 95)
 
 
 def kept() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(SUITES["searches"].kept.read_text(encoding="utf-8"))
-    return found
+    result: dict[str, Any] = json.loads(SUITES["searches"].kept.read_text(encoding="utf-8"))
+    return result
 
 
 def lines_of(word: str) -> list[str]:
@@ -75,7 +75,11 @@ def test_a_malformed_file_is_told(tmp_path: Path) -> None:
 def swept(folder: Path, surface: Surface, left_out: tuple[Any, ...] = ()) -> Swept:
     """Three samples; each median is 100 us times the first knob, times 0.9 to 1.1 by the sample."""
     whole = load(ROOT / "docs/experiments" / surface.file)
-    chosen = [each for each in configurations(whole) if surface.at.items() <= each.items()]
+    chosen = [
+        one_configuration
+        for one_configuration in configurations(whole)
+        if surface.at.items() <= one_configuration.items()
+    ]
     experiment = replace(whole, samples=3)
     with Results(folder, experiment) as results:
         for configuration, sample in product(chosen, (1, 2, 3)):
@@ -104,7 +108,7 @@ def swept(folder: Path, surface: Surface, left_out: tuple[Any, ...] = ()) -> Swe
 
 
 def test_surfaces_are_written_point_by_point(tmp_path: Path) -> None:
-    surface = next(each for each in SURFACES if each.name == "hotspot3d, gcc")
+    surface = next(one_surface for one_surface in SURFACES if one_surface.name == "hotspot3d, gcc")
     lines = text_of({surface.file: swept(tmp_path / "out", surface)}, describe(), [surface]).splitlines()
     assert lines[0] == FIRST_LINE
     assert (
@@ -127,35 +131,35 @@ def test_surfaces_are_written_point_by_point(tmp_path: Path) -> None:
 
 
 def test_a_point_that_was_not_measured_is_told(tmp_path: Path) -> None:
-    surface = next(each for each in SURFACES if each.name == "hotspot3d, gcc")
-    found = {surface.file: swept(tmp_path / "out", surface, left_out=(2, "guided", 4))}
+    surface = next(one_surface for one_surface in SURFACES if one_surface.name == "hotspot3d, gcc")
+    result = {surface.file: swept(tmp_path / "out", surface, left_out=(2, "guided", 4))}
     with pytest.raises(ValueError, match="hotspot3d, gcc: expected times at 2 guided 4, found none"):
-        text_of(found, describe(), [surface])
+        text_of(result, describe(), [surface])
     astray = replace(surface, start=(3, "static", 1))
     with pytest.raises(ValueError, match="expected the start 3 static 1 among its points"):
-        text_of(found, describe(), [astray])
+        text_of(result, describe(), [astray])
 
 
 def test_all_that_is_swept_is_of_a_surface() -> None:
     for file in {surface.file for surface in SURFACES}:
         chosen = configurations(load(ROOT / "docs/experiments" / file))
-        mine = [surface for surface in SURFACES if surface.file == file]
+        own_rows = [surface for surface in SURFACES if surface.file == file]
         for configuration in chosen:
-            assert sum(each.at.items() <= configuration.items() for each in mine) == 1
+            assert sum(entry.at.items() <= configuration.items() for entry in own_rows) == 1
 
 
 def made_up() -> dict[str, Any]:
-    def case(name: str, **more: Any) -> dict[str, Any]:
-        found = {"good": [4, 1.0, 1.0, 0.0], "bad": [None, 0.4, 1.5, 0.0]}
+    def case(name: str, **overrides: Any) -> dict[str, Any]:
+        result = {"good": [4, 1.0, 1.0, 0.0], "bad": [None, 0.4, 1.5, 0.0]}
         sizes = {"points": 45, "start": 3.0, "good": 5, "worst": 9.0}
         return {
             "surface": name,
             "about": "a loop",
             **sizes,
-            "alone": found,
-            "tuned": found,
+            "alone": result,
+            "tuned": result,
             "arcs": {},
-            **more,
+            **overrides,
         }
 
     recorded = {"is_recorded": True, "best_us": 1234.5, "spread": 0.02, "rounds": 0.01}
@@ -175,8 +179,8 @@ def test_tables() -> None:
 
     results = made_up()
     assert recorded_on(results) == "- a machine\n- a compiler"
-    one, two = cells(surfaces_table(results))
-    assert one == ["one", "a loop", "45", "5", "1234", "3.00", "9.0", "2.0%", "1.0%"] and two[0] == "two"
+    first, two = cells(surfaces_table(results))
+    assert first == ["one", "a loop", "45", "5", "1234", "3.00", "9.0", "2.0%", "1.0%"] and two[0] == "two"
     assert cells(alone_table(results))[2] == [
         "three (modelled)",
         "45",

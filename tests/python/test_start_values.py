@@ -83,10 +83,10 @@ def test_what_the_user_sets_is_left(runs: Runs, name: str) -> None:
 
 def test_what_was_proved_comes_first(runs: Runs) -> None:
     runs.tuned(QUOTA, SHORT_SPIN)
-    (then,) = runs.history.entries()
+    (later,) = runs.history.entries()
     proved = Entry(
         **{
-            **vars(replace(then, id=0)),
+            **vars(replace(later, id=0)),
             "subject": single_run.START,
             "settings": {"OMP_WAIT_POLICY": "passive"},
         }
@@ -205,9 +205,9 @@ def test_a_quota_is_what_the_program_is_started_with(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
 
     def values(environment: dict[str, str], are_taken: bool = False, cpus: int = 8) -> dict[str, str]:
-        found = start_values(environment, machine=machine, cpus=cpus, are_cpus_taken=lambda: are_taken)
-        assert all(each.reason for each in found)
-        return {each.name: each.value for each in found}
+        result = start_values(environment, machine=machine, cpus=cpus, are_cpus_taken=lambda: are_taken)
+        assert all(entry.reason for entry in result)
+        return {entry.name: entry.value for entry in result}
 
     assert values({}) == {"OMP_NUM_THREADS": "2"}
     assert values({}, cpus=2) == {}, "as many as there are"

@@ -20,10 +20,10 @@ from benchmarks.steering_tables import (
 )
 
 
-def _case(title: str, most: float, why_not: str = "", **levels: list[float]) -> dict[str, Any]:
+def _case(title: str, limit: float, why_not: str = "", **levels: list[float]) -> dict[str, Any]:
     return {
         "title": title,
-        "most": most,
+        "most": limit,
         "most_of_hand": 1.05 if "hand" in levels else None,
         "why_not": why_not,
         "levels": levels,
@@ -89,9 +89,9 @@ def test_sharing() -> None:
 
 
 def test_cases_are_shorter_in_a_smoke_run() -> None:
-    full, smoke = (steering_cases(each, Path("bin"), Path("work")) for each in (False, True))
-    assert len({each.title for each in full}) == len(full)
-    by_title = {each.title: each for each in full}
+    full, smoke = (steering_cases(entry, Path("bin"), Path("work")) for entry in (False, True))
+    assert len({entry.title for entry in full}) == len(full)
+    by_title = {entry.title: entry for entry in full}
     assert 0 < len(smoke) < len(full)
     for short in smoke:
         long = by_title[short.title]
@@ -100,8 +100,8 @@ def test_cases_are_shorter_in_a_smoke_run() -> None:
 
 def test_what_is_promised_to_a_percent_has_more_rounds() -> None:
     cases = steering_cases(False, Path("bin"), Path("work"))
-    assert {each.rounds(3) for each in cases if each.most < 1 and not each.hogs} == {3}
-    assert {each.rounds(3) for each in cases if each.most >= 1 or each.hogs} == {15}
+    assert {case.rounds(3) for case in cases if case.most < 1 and not case.hogs} == {3}
+    assert {case.rounds(3) for case in cases if case.most >= 1 or case.hogs} == {15}
 
 
 def test_a_bare_run_beside_hogs_is_stopped_and_counted(
@@ -122,15 +122,17 @@ def test_a_part_is_measured_beside_the_results_of_the_rest(
     anew = {"cases": [{"title": "b", "n": 2}, {"title": "c", "n": 2}]}
     monkeypatch.setattr(steering, "_run_cases", lambda *_, only_hogs: anew if only_hogs else {})
     monkeypatch.setattr(steering, "_made", lambda *_: tmp_path)
-    found = run_anew("hogs", kept)(tmp_path, tmp_path, False, 1, 0.0, print)
-    assert [(each["title"], each["n"]) for each in found["cases"]] == [("a", 1), ("b", 2), ("c", 2)]
+    result = run_anew("hogs", kept)(tmp_path, tmp_path, False, 1, 0.0, print)
+    assert [(case["title"], case["n"]) for case in result["cases"]] == [("a", 1), ("b", 2), ("c", 2)]
     assert (
-        found["turns"] == [2] and set(found["apart"]) == {"turns", "hogs"} and found["apart"]["hogs"]["cpus"]
+        result["turns"] == [2]
+        and set(result["apart"]) == {"turns", "hogs"}
+        and result["apart"]["hogs"]["cpus"]
     )
     monkeypatch.setattr(steering, "run_sharing", lambda *_: [3])
-    found = run_anew("sharing", kept)(tmp_path, tmp_path, False, 1, 0.0, print)
-    assert (found["cases"], found["sharing"]) == (rest["cases"], [3])
-    assert set(found["apart"]) == {"turns", "sharing"}
+    result = run_anew("sharing", kept)(tmp_path, tmp_path, False, 1, 0.0, print)
+    assert (result["cases"], result["sharing"]) == (rest["cases"], [3])
+    assert set(result["apart"]) == {"turns", "sharing"}
 
 
 def test_what_was_measured_by_itself_says_so() -> None:

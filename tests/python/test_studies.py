@@ -51,23 +51,23 @@ def test_the_short_variant_has_all_that_the_study_compares(study: Study) -> None
     assert 0 < len(chosen) * short.samples < len(configurations(whole)) * whole.samples
     for factor in whole.factors:
         if all(isinstance(value, str) for value in factor.values):
-            assert {each[factor.name] for each in chosen} == set(factor.values)
+            assert {entry[factor.name] for entry in chosen} == set(factor.values)
     smoke = load(file, study.smoke, variant=SHORT)
     assert 0 < len(configurations(smoke)) < len(chosen)
 
 
 def test_the_threads_study_has_the_whole_grid() -> None:
     file = load(ROOT / "docs/experiments" / THREADS.file, variant=THREADS.variant)
-    found = configurations(file)
+    result = configurations(file)
     grains = [2_000, 10_000, 100_000, 1_000_000, 4_000_000]
-    beside = [("none", 1), ("serial", 1), ("changing", 1), ("none", 2), ("none", 3), ("none", 4)]
+    companion = [("none", 1), ("serial", 1), ("changing", 1), ("none", 2), ("none", 3), ("none", 4)]
     policies = ["free", "one", "asat-v1", "asat-v2", "fit"]
-    expected = product(grains, policies, ["ACTIVE", "PASSIVE"], beside)
+    expected = product(grains, policies, ["ACTIVE", "PASSIVE"], companion)
     names = ("grain", "threads", "wait", "beside", "copies")
-    assert {tuple(each[name] for name in names) for each in found} == {
+    assert {tuple(entry[name] for name in names) for entry in result} == {
         (grain, threads, wait, *situation) for grain, threads, wait, situation in expected
     }
-    assert len(found) == 300 and file.samples > 1
+    assert len(result) == 300 and file.samples > 1
 
 
 def made_up(
@@ -83,7 +83,7 @@ def made_up(
         for configuration, sample in product(configurations(experiment), (1, 2)):
             if not is_done(configuration, sample):
                 continue
-            found = {name: value(configuration) for name, value in metrics.items()}
+            result = {name: value(configuration) for name, value in metrics.items()}
             results.append(
                 Record(
                     configuration=configuration,
@@ -98,15 +98,15 @@ def made_up(
                     others=0.01,
                     steal=0.02,
                     is_disturbed=False,
-                    metrics={name: each for name, each in found.items() if each is not None},
+                    metrics={name: entry for name, entry in result.items() if entry is not None},
                 )
             )
         swept: Swept = gathered(experiment, results, configurations(experiment))
     drawn = {experiment.figures[0].name}
     if study is THREADS:
         drawn = {path.stem for path in write_outputs(swept, summarised(swept)).figures}
-    made = results_of(study, describe(), swept, summarised(swept), drawn)
-    kept: dict[str, Any] = json.loads(json.dumps(made))
+    created = results_of(study, describe(), swept, summarised(swept), drawn)
+    kept: dict[str, Any] = json.loads(json.dumps(created))
     return kept
 
 
@@ -165,9 +165,9 @@ def test_tables_of_threads(tmp_path: Path) -> None:
     means = [
         [cell.strip() for cell in line.split("|")[1:-1]] for line in threads_means(results).splitlines()[2:]
     ]
-    of_each = [f"{each:.2f}" for each in lost.values()]
-    assert means[0] == ["alone", "spin", "1", *of_each] and means[3] == ["copies", "spin", "1", *of_each]
-    assert means[4] == ["in all", "", "4", *of_each]
+    of_entry = [f"{entry:.2f}" for entry in lost.values()]
+    assert means[0] == ["alone", "spin", "1", *of_entry] and means[3] == ["copies", "spin", "1", *of_entry]
+    assert means[4] == ["in all", "", "4", *of_entry]
     assert means[5:] == [
         [title, wait, lines, *["1.10"] * 5]
         for title, wait, lines in (
@@ -214,8 +214,8 @@ def test_tables_of_a_sweep_that_was_stopped(tmp_path: Path) -> None:
         ["beside a serial job", "spin", "2 k", "", two, "", "", best],
         ["copies: 4", "spin", "2 k", best, "", best, best, best],
     ]
-    one = "1.10 (1.10-1.10) *"
-    assert cells(threads_job(results)) == [["beside a serial job", "spin", "2 k", "", one, "", "", one]]
+    first = "1.10 (1.10-1.10) *"
+    assert cells(threads_job(results)) == [["beside a serial job", "spin", "2 k", "", first, "", "", first]]
     assert cells(threads_copies(results)) == []
     assert "21 of 40 runs" in study_run(results)
     files = [figure["file"].removeprefix("study-threads-") for figure in results["figures"]]
@@ -237,4 +237,4 @@ def test_the_page_shows_the_results_that_are_kept(study: Study) -> None:
     for figure in results["figures"]:
         if figure["file"]:
             assert 0 < (ROOT / "docs/studies/figures" / figure["file"]).stat().st_size < MOST_BYTES
-    assert len({key_of(each["configuration"]) for each in results["cases"]}) == len(results["cases"])
+    assert len({key_of(case["configuration"]) for case in results["cases"]}) == len(results["cases"])

@@ -47,8 +47,8 @@ def values(folder: Path, factor: str, fixed: str = "") -> list[object]:
     ],
 )
 def test_factors(tmp_path: Path, factor: str, expected: list[object]) -> None:
-    found = values(tmp_path, factor)
-    assert found == expected and list(map(type, found)) == list(map(type, expected))
+    result = values(tmp_path, factor)
+    assert result == expected and list(map(type, result)) == list(map(type, expected))
 
 
 def test_a_range_ends_at_a_fixed_value(tmp_path: Path) -> None:
@@ -66,32 +66,33 @@ def test_configurations_and_conditions(tmp_path: Path) -> None:
         '[[skip]]\nmode = "b"\ngrain = {above = 2}\n[[where]]\ngrain = {at_least = "least"}\n[[where]]\nmode = "b"\n'
         "[fixed]\nleast = 4",
     )
-    found = [tuple(configuration.values()) for configuration in configurations(load(path))]
-    assert found == [(1, "b"), (2, "b"), (4, "a"), (8, "a")]
-    nothing = write(tmp_path, '[[skip]]\nmode = ["a", "b"]')
+    result = [tuple(configuration.values()) for configuration in configurations(load(path))]
+    assert result == [(1, "b"), (2, "b"), (4, "a"), (8, "a")]
+    empty = write(tmp_path, '[[skip]]\nmode = ["a", "b"]')
     with pytest.raises(ExperimentError, match="expected a configuration that stays, found none of 8"):
-        configurations(load(nothing))
+        configurations(load(empty))
 
 
 def test_orders(tmp_path: Path) -> None:
     experiment = replace(load(write(tmp_path)), warm_up=1)
     chosen = configurations(experiment)
-    every = [(str(each), sample) for sample in range(4) for each in chosen]
+    all_entries = [(str(entry), sample) for sample in range(4) for entry in chosen]
     orders = {
         name: plan(replace(experiment, order=name), chosen) for name in ("interleaved", "random", "given")
     }
     for order in orders.values():
         # Whatever the order, everything once, warm-up first.
-        assert Counter((str(each.configuration), each.sample) for each in order) == Counter(every)
-        assert [each.is_warm_up for each in order] == [True] * 8 + [False] * 24
-    assert [(str(each.configuration), each.sample) for each in orders["given"]] == every
-    samples = [each.sample for each in orders["interleaved"]]
+        assert Counter((str(entry.configuration), entry.sample) for entry in order) == Counter(all_entries)
+        assert [entry.is_warm_up for entry in order] == [True] * 8 + [False] * 24
+    assert [(str(entry.configuration), entry.sample) for entry in orders["given"]] == all_entries
+    samples = [entry.sample for entry in orders["interleaved"]]
     assert samples == sorted(samples)
     blocks = [
-        [str(each.configuration) for each in orders["interleaved"] if each.sample == at] for at in (1, 2, 3)
+        [str(entry.configuration) for entry in orders["interleaved"] if entry.sample == at]
+        for at in (1, 2, 3)
     ]
     assert blocks[0] != blocks[1] != blocks[2] != blocks[0]
-    mixed = [each.sample for each in orders["random"][8:]]
+    mixed = [entry.sample for entry in orders["random"][8:]]
     assert mixed != sorted(mixed)
 
 
@@ -103,10 +104,10 @@ def test_the_seed_decides_the_order(tmp_path: Path) -> None:
     assert plan(replace(experiment, seed=2), chosen) != order
     # More samples only append.
     assert plan(replace(experiment, samples=5), chosen)[: len(order)] == order
-    seeds = {(each.sample, seed_of(experiment, each)) for each in order}
+    seeds = {(entry.sample, seed_of(experiment, entry)) for entry in order}
     assert len(seeds) == 3, "a seed for each sample, the same for all configurations"
     # The same on every machine: a sweep may go on elsewhere.
-    assert [tuple(each.configuration.values()) for each in order[:3]] == FIRST
+    assert [tuple(entry.configuration.values()) for entry in order[:3]] == FIRST
 
 
 # From seed 1.
@@ -278,7 +279,7 @@ def test_wrong_factors(tmp_path: Path, factor: str, told: str) -> None:
 
 
 def test_wrong_formulas(tmp_path: Path) -> None:
-    for text, told in (
+    for text, reported in (
         ("time *", "expected a formula (at character 7: expected a number"),
         ("time * tme", "expected names of numbers (grain, idle_rate, max_rss_kb,"),
         ("time * mode", "found 'mode'"),
@@ -287,17 +288,17 @@ def test_wrong_formulas(tmp_path: Path) -> None:
         path.write_text(write(tmp_path).read_text().replace("idle_rate * time", text))
         with pytest.raises(ExperimentError) as error:
             load(path)
-        assert "key 'derived.overhead.formula'" in str(error.value) and told in str(error.value)
+        assert "key 'derived.overhead.formula'" in str(error.value) and reported in str(error.value)
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
     path = tmp_path / "f.toml"
-    for content, told in (
+    for content, reported in (
         (b"name =", "not TOML: "),
         (b"name = '\xff'", "byte 8: expected UTF-8, found invalid start byte"),
     ):
         path.write_bytes(content)
-        with pytest.raises(ExperimentError, match=f"{path}: {told}"):
+        with pytest.raises(ExperimentError, match=f"{path}: {reported}"):
             load(path)
     with pytest.raises(ExperimentError, match="No such file"):
         load(tmp_path / "nosuch.toml")

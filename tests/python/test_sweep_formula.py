@@ -67,7 +67,7 @@ _TREES = st.recursive(
     _NUMBERS | st.sampled_from(sorted(COLUMNS)),
     lambda inner: (
         st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})")
-        | inner.map(lambda each: f"(-{each})")
+        | inner.map(lambda entry: f"(-{entry})")
         | st.tuples(inner, inner).map(lambda t: f"max({t[0]}, {t[1]})")
     ),
     max_leaves=8,
@@ -81,8 +81,8 @@ def test_the_same_as_python(text: str) -> None:
     except ZeroDivisionError:
         assert parse(text).value(COLUMNS) is None
         return
-    found = parse(text).value(COLUMNS)
-    assert found is not None and math.isclose(found, expected, abs_tol=1e-12)
+    result = parse(text).value(COLUMNS)
+    assert result is not None and math.isclose(result, expected, abs_tol=1e-12)
 
 
 @given(st.text(max_size=30))

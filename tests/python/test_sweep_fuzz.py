@@ -61,20 +61,20 @@ JUNK = st.recursive(
 def places(table: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every place of a nested table."""
     inner = table.items() if isinstance(table, dict) else enumerate(table) if isinstance(table, list) else ()
-    return [path, *(place for key, each in inner for place in places(each, (*path, key)))]
+    return [path, *(place for key, entry in inner for place in places(entry, (*path, key)))]
 
 
 def changed(table: dict[str, Any], place: tuple[Any, ...], value: Any, is_added: bool) -> dict[str, Any]:
     """The table with another value at a place, or with a key more there."""
-    found = copy.deepcopy(table)
-    at: Any = found
+    result = copy.deepcopy(table)
+    at: Any = result
     for key in place[:-1]:
         at = at[key]
     if is_added and isinstance(at, dict):
         at["added"] = value
     else:
         at[place[-1]] = value
-    return found
+    return result
 
 
 def test_the_whole_is_right() -> None:
@@ -119,10 +119,10 @@ RECORD = {
     "units": {},
 }
 ALTERED = st.tuples(st.sampled_from(places(RECORD)[1:]), JUNK, st.booleans()).map(
-    lambda it: changed(RECORD, *it)
+    lambda value: changed(RECORD, *value)
 )
 LINES = st.lists(
-    st.binary(max_size=20) | (ALTERED | JUNK).map(lambda it: json.dumps(it).encode()), max_size=4
+    st.binary(max_size=20) | (ALTERED | JUNK).map(lambda value: json.dumps(value).encode()), max_size=4
 )
 
 

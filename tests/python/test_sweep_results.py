@@ -37,8 +37,8 @@ def test_a_finished_sweep_has_nothing_left_to_do(tmp_path: Path) -> None:
     assert len(ran(tmp_path)) == len(lines(tmp_path)) == 24
     assert go(tmp_path, experiment).counts()["done"] == 24 and len(ran(tmp_path)) == 24
     # More samples, and values that were not there: only these are run.
-    more = replace(experiment, samples=4)
-    assert go(tmp_path, more).counts()["done"] == 32 and len(ran(tmp_path)) == 32
+    overrides = replace(experiment, samples=4)
+    assert go(tmp_path, overrides).counts()["done"] == 32 and len(ran(tmp_path)) == 32
 
 
 def test_results_are_kept_one_by_one(tmp_path: Path) -> None:
@@ -79,9 +79,9 @@ def test_a_damaged_line_is_an_error(tmp_path: Path) -> None:
     experiment = load(write(tmp_path))
     go(tmp_path, experiment)
     path = tmp_path / "out/results.jsonl"
-    found = path.read_text().splitlines()
+    result = path.read_text().splitlines()
     for damage in ("{", "3", '{"sample": 1}'):
-        path.write_text("\n".join([found[0], damage, *found[2:]]) + "\n")
+        path.write_text("\n".join([result[0], damage, *result[2:]]) + "\n")
         with pytest.raises(
             ExperimentError, match=r"results.jsonl: line 2: expected the result of a run, found"
         ):
@@ -92,14 +92,14 @@ def test_results_of_another_experiment_are_left_alone(tmp_path: Path) -> None:
     experiment = load(write(tmp_path))
     go(tmp_path, experiment)
     before = lines(tmp_path)
-    for other, told in (
+    for other, reported in (
         (replace(experiment, command=("true",)), "'command' was"),
         (replace(experiment, fixed={"steps": 3}), "'fixed' was {}, is {'steps': 3}"),
         (replace(experiment, expect="x"), "'expect' was"),
     ):
         with pytest.raises(ExperimentError, match="holds results of another experiment") as error:
             go(tmp_path, other)
-        assert told in str(error.value)
+        assert reported in str(error.value)
     # What does not change a run may change.
     go(tmp_path, replace(experiment, title="other", timeout_s=100.0, seed=3, figures=(), best=()))
     assert lines(tmp_path) == before
@@ -157,21 +157,21 @@ def test_what_a_killed_sweep_left_running_is_ended(tmp_path: Path) -> None:
 def test_what_others_disturb_is_repeated_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = replace(load(write(tmp_path)), disturbed_above=0.2)
     busy = {("1", "a"): 1, ("2", "b"): 2, ("4", "a"): 99}
-    real, seen = sweeping.run_once, []
+    real, seen_values = sweeping.run_once, []
 
     def once(experiment: Experiment, planned: Planned, attempt: int, results: Results) -> Record:
         record = real(experiment, planned, attempt, results)
         key = (str(record.configuration["grain"]), str(record.configuration["mode"]))
         is_busy = record.sample == 2 and attempt < busy.get(key, 0)
-        seen.append((*key, attempt))
+        seen_values.append((*key, attempt))
         return replace(
             record, others=0.9 / (attempt + 1) if is_busy else 0.0, steal=0.0, is_disturbed=is_busy
         )
 
     monkeypatch.setattr(sweeping, "run_once", once)
     swept = go(tmp_path, experiment)
-    assert sorted(seen[24:27]) == [("1", "a", 1), ("2", "b", 1), ("4", "a", 1)]
-    assert sorted(seen[27:]) == [("2", "b", 2), ("4", "a", 2)], "at most twice"
+    assert sorted(seen_values[24:27]) == [("1", "a", 1), ("2", "b", 1), ("4", "a", 1)]
+    assert sorted(seen_values[27:]) == [("2", "b", 2), ("4", "a", 2)], "at most twice"
     counts = swept.counts()
     assert (counts["done"], counts["repeated"], counts["disturbed"]) == (24, 5, 1)
     chosen = {(r.configuration["grain"], r.configuration["mode"], r.sample): r.attempt for r in swept.runs}
@@ -179,7 +179,7 @@ def test_what_others_disturb_is_repeated_at_the_end(tmp_path: Path, monkeypatch:
     assert chosen[4, "a", 2] == 2, "the least disturbed one"
     # Enough was tried: going on does not try again.
     go(tmp_path, experiment)
-    assert len(seen) == 29
+    assert len(seen_values) == 29
 
 
 def test_a_machine_that_is_never_quiet_does_not_take_three_times_as_long(
@@ -218,11 +218,11 @@ def test_failures_are_results(tmp_path: Path) -> None:
     experiment = replace(load(write(tmp_path), {"mode": ["a", "fail", "wrong"], "grain": 1}), samples=2)
     swept = go(tmp_path, experiment)
     assert swept.counts()["failed"] == 4
-    told = {str(each.configuration["mode"]): each for each in swept.failed}
-    assert told["fail"].failure == "exit code 3" and told["fail"].code == 3
-    assert told["fail"].stderr == ["warning", "it broke"]
+    reported = {str(entry.configuration["mode"]): entry for entry in swept.failed}
+    assert reported["fail"].failure == "exit code 3" and reported["fail"].code == 3
+    assert reported["fail"].stderr == ["warning", "it broke"]
     wrong = r"wrong answer: expected output like 'answer \d+', found 'wrong'"
-    assert told["wrong"].failure == wrong and told["wrong"].code == 0
+    assert reported["wrong"].failure == wrong and reported["wrong"].code == 0
     # They are not run again, unless that is asked for.
     assert len(ran(tmp_path)) == 6
     go(tmp_path, experiment)
@@ -256,8 +256,8 @@ def test_crashes_timeouts_and_programs_that_are_none(tmp_path: Path) -> None:
     assert hung.failure == "timed out after 1 s" and hung.code is None
     other = tmp_path / "other"
     other.mkdir()
-    nothing = replace(experiment, command=("./no-such-program",))
-    (failed, *_) = go(other, nothing).failed
+    empty = replace(experiment, command=("./no-such-program",))
+    (failed, *_) = go(other, empty).failed
     assert failed.failure == "cannot be started: No such file or directory: ./no-such-program"
 
 

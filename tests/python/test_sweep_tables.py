@@ -46,13 +46,13 @@ goal = "max"
 """
 
 
-def record(grain: int, mode: str, sample: int, **more: object) -> Record:
+def record(grain: int, mode: str, sample: int, **overrides: object) -> Record:
     time = grain * {0: 1.0, 1: 1.0, 2: 2.0, 3: 6.0}[sample] * (1 if mode == "a" else 10)
     metrics = {"time": time, "idle_rate": 0.5 / grain, "wall_s": time, "extra": float(sample)}
     base = Record(
         {"grain": grain, "mode": mode}, sample, 0, "t", ["x"], 0, None, None, [], 0.0, 0.0, False, metrics
     )
-    return replace(base, **more)  # type: ignore[arg-type]
+    return replace(base, **overrides)  # type: ignore[arg-type]
 
 
 def swept_of(experiment: Experiment, records: list[Record], folder: Path) -> Swept:
@@ -69,15 +69,15 @@ def swept(tmp_path: Path) -> Swept:
 
 
 def test_spread() -> None:
-    found = spread([1.0, 2.0, 6.0])
-    assert (found.median, found.quarter, found.three_quarters, found.least, found.most) == (
+    result = spread([1.0, 2.0, 6.0])
+    assert (result.median, result.quarter, result.three_quarters, result.least, result.most) == (
         2.0,
         1.5,
         4.0,
         1.0,
         6.0,
     )
-    assert (found.iqr, found.count) == (2.5, 3)
+    assert (result.iqr, result.count) == (2.5, 3)
     assert spread([3.0]).iqr == 0.0
 
 
@@ -95,23 +95,23 @@ def test_a_row_for_each_configuration(swept: Swept) -> None:
 def test_best_of_each_group(swept: Swept) -> None:
     (spec, best), (_, idle) = summarised(swept).best
     assert spec.title == "Best execution time"
-    assert [(each.group, each.row.configuration["grain"], each.spread.median) for each in best] == [
+    assert [(entry.group, entry.row.configuration["grain"], entry.spread.median) for entry in best] == [
         ({"mode": "a"}, 1, 2.0),
         ({"mode": "b"}, 1, 20.0),
     ]
     # Quartiles of grain 1 are 1.5 to 4, of 2 are 3 to 8: not told apart; of 4, 6 to 16: worse.
-    assert [each.as_good for each in best] == [1, 1]
-    assert [(each.group, each.row.configuration["grain"], each.spread.median) for each in idle] == [
+    assert [entry.as_good for entry in best] == [1, 1]
+    assert [(entry.group, entry.row.configuration["grain"], entry.spread.median) for entry in idle] == [
         ({}, 1, 0.5)
     ]
 
 
 def test_groups_come_in_the_order_of_the_file(tmp_path: Path) -> None:
-    more = '[[best]]\nmetric = "time"\nper = ["mode", "grain"]\n'
-    experiment = load(write(tmp_path, more), {"grain": [4, 1], "mode": ["b", "a"]})
+    overrides = '[[best]]\nmetric = "time"\nper = ["mode", "grain"]\n'
+    experiment = load(write(tmp_path, overrides), {"grain": [4, 1], "mode": ["b", "a"]})
     records = [record(grain, mode, 1) for grain in (1, 4) for mode in "ab"]
     ((_, best),) = summarised(swept_of(experiment, records, tmp_path / "out")).best
-    assert [tuple(each.group.values()) for each in best] == [("b", 4), ("b", 1), ("a", 4), ("a", 1)]
+    assert [tuple(entry.group.values()) for entry in best] == [("b", 4), ("b", 1), ("a", 4), ("a", 1)]
 
 
 def test_files(swept: Swept) -> None:
@@ -123,9 +123,9 @@ def test_files(swept: Swept) -> None:
     with (swept.directory / "table.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == 8
-    (row,) = (each for each in rows if each["grain"] == "2" and each["mode"] == "a")
+    (row,) = (one_row for one_row in rows if one_row["grain"] == "2" and one_row["mode"] == "a")
     assert (row["time"], row["time_iqr"], row["time_min"], row["time_n"]) == ("4.0", "5.0", "2.0", "3")
-    (empty,) = (each for each in rows if each["grain"] == "8" and each["mode"] == "b")
+    (empty,) = (one_row for one_row in rows if one_row["grain"] == "8" and one_row["mode"] == "b")
     assert (empty["time"], empty["time_n"], empty["runs"]) == ("", "0", "0")
     assert "misses" not in row, "what no run has is no column of zeros"
     with (swept.directory / "runs.csv").open() as stream:
@@ -156,9 +156,9 @@ def test_parquet_has_the_same(swept: Swept) -> None:
             header, *rows = csv.reader(stream)
         assert table.column_names == header
         for at, column in enumerate(header):
-            for found, text in zip(table[column].to_pylist(), (row[at] for row in rows), strict=True):
+            for result, text in zip(table[column].to_pylist(), (row[at] for row in rows), strict=True):
                 assert text == (
-                    "" if found is None else str(found).lower() if isinstance(found, bool) else str(found)
+                    "" if result is None else str(result).lower() if isinstance(result, bool) else str(result)
                 )
     types = {field.name: str(field.type) for field in parquet.read_schema(swept.directory / "table.parquet")}
     assert (types["grain"], types["mode"], types["time"], types["runs"]) == (
@@ -184,8 +184,8 @@ def test_figures_as_data(swept: Swept) -> None:
 
 
 def test_panels_and_conditions(tmp_path: Path) -> None:
-    more = '[[figure]]\nx = "grain"\ny = "time"\npanels = "mode"\nwhere = {grain = {at_most = 2}}\n'
-    experiment = load(write(tmp_path, more))
+    overrides = '[[figure]]\nx = "grain"\ny = "time"\npanels = "mode"\nwhere = {grain = {at_most = 2}}\n'
+    experiment = load(write(tmp_path, overrides))
     records = [record(grain, mode, 1) for grain in (1, 2, 4) for mode in "ab"]
     swept = swept_of(experiment, records, tmp_path / "out")
     ((figure,), _) = figures_of(experiment, summarised(swept))
@@ -194,11 +194,11 @@ def test_panels_and_conditions(tmp_path: Path) -> None:
 
 
 def test_lines_go_along_their_axis(tmp_path: Path) -> None:
-    more = '[[figure]]\nx = "grain"\ny = "time"\nlines = "mode"\n[[figure]]\nx = "idle_rate"\ny = "time"\nname = "of"\n'
-    experiment = load(write(tmp_path, more), {"grain": [4, 1, 2], "mode": "a"})
+    overrides = '[[figure]]\nx = "grain"\ny = "time"\nlines = "mode"\n[[figure]]\nx = "idle_rate"\ny = "time"\nname = "of"\n'
+    experiment = load(write(tmp_path, overrides), {"grain": [4, 1, 2], "mode": "a"})
     records = [record(grain, "a", 1) for grain in (4, 1, 2)]
-    (over, of), _ = figures_of(experiment, summarised(swept_of(experiment, records, tmp_path / "out")))
-    assert [point.x for point in over.panels[0].lines[0].points] == [1.0, 2.0, 4.0]
+    (remaining, of), _ = figures_of(experiment, summarised(swept_of(experiment, records, tmp_path / "out")))
+    assert [point.x for point in remaining.panels[0].lines[0].points] == [1.0, 2.0, 4.0]
     # Over another metric: its median.
     assert [(point.x, point.y) for point in of.panels[0].lines[0].points] == [
         (0.125, 4.0),
@@ -223,10 +223,10 @@ def test_drawings(swept: Swept) -> None:
         else:
             root = ElementTree.fromstring(content)
             # Curves are groups `LineCollection` (error bars) and `line2d`; without either nothing is drawn.
-            assert sum("line2d" in (each.get("id") or "") for each in root.iter()) > 10
+            assert sum("line2d" in (entry.get("id") or "") for entry in root.iter()) > 10
     before = [path.read_bytes() for path in written.figures]
-    again = write_outputs(swept, summarised(swept))
-    assert [path.read_bytes() for path in again.figures] == before, "the same data gives the same bytes"
+    repeated = write_outputs(swept, summarised(swept))
+    assert [path.read_bytes() for path in repeated.figures] == before, "the same data gives the same bytes"
 
 
 def test_a_drawing_has_what_its_data_has() -> None:
@@ -247,8 +247,8 @@ def test_a_drawing_has_what_its_data_has() -> None:
         True,
         tuple(Panel(f"p{at}", lines) for at in range(4)),
     )
-    made = canvas(figure)
-    shown = [axes for axes in made.axes if axes.get_visible()]
+    created = canvas(figure)
+    shown = [axes for axes in created.axes if axes.get_visible()]
     assert [axes.get_title() for axes in shown] == ["p0", "p1", "p2", "p3"]
     assert all(axes.get_xscale() == axes.get_yscale() == "log" for axes in shown)
     assert shown[0].get_ylabel() == "y (s)" and shown[3].get_xlabel() == "x (1)"
@@ -257,7 +257,7 @@ def test_a_drawing_has_what_its_data_has() -> None:
         (bars[0].get_color(), bars[0].get_marker(), bars[0].get_linestyle()) for bars in shown[0].containers
     }
     assert len(looks) == 9
-    (legend,) = made.legends
+    (legend,) = created.legends
     assert [text.get_text() for text in legend.get_texts()] == [f"l{at}" for at in range(9)]
 
 
@@ -272,10 +272,10 @@ def test_every_point_is_inside_its_axes(is_log: bool) -> None:
 
     panels = tuple(panel(size) for size in (1.0, 0.01, 1000.0, 10.0))
     drawn = canvas(Figure("n", "T", "x", "y", "", is_log, is_log, True, panels))
-    for axes, each in zip(drawn.axes, panels, strict=False):
+    for axes, entry in zip(drawn.axes, panels, strict=False):
         (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
         assert is_log or bottom == 0
-        for point in each.lines[0].points:
+        for point in entry.lines[0].points:
             assert left < point.x < right and bottom < point.low and point.high < top  # type: ignore[operator]
 
 
@@ -289,8 +289,8 @@ def test_log_axes_leave_out_what_has_no_logarithm() -> None:
         Point(2.0, 1.0, 0.0, 2.0),
         Point(4.0, 3.0, 3.0, 3.0),
     )
-    some, none = Panel("some", (Line("a", points),)), Panel("none", (Line("a", points[:2]),))
-    for panels, expected in (((some, none), [2.0, 4.0]), ((none,), [])):
+    several, none = Panel("some", (Line("a", points),)), Panel("none", (Line("a", points[:2]),))
+    for panels, expected in (((several, none), [2.0, 4.0]), ((none,), [])):
         figure = Figure("n", "T", "x", "y", "", True, True, True, panels)
         (bars, *_) = canvas(figure).axes[0].containers
         assert list(bars[0].get_xdata()) == expected
@@ -310,11 +310,11 @@ def test_the_page(swept: Swept) -> None:
 
 
 def test_json_has_all_and_is_json(swept: Swept) -> None:
-    found = json.loads(json.dumps(json_of(swept, summarised(swept)), allow_nan=False))
-    (first, *_) = found["configurations"]
+    result = json.loads(json.dumps(json_of(swept, summarised(swept)), allow_nan=False))
+    (first, *_) = result["configurations"]
     assert first["configuration"] == {"grain": 1, "mode": "a"} and first["metrics"]["time"]["median"] == 2.0
-    assert found["best"][0]["groups"][0]["configuration"] == {"mode": "a", "grain": 1}
-    assert found["failures"] == [
+    assert result["best"][0]["groups"][0]["configuration"] == {"mode": "a", "grain": 1}
+    assert result["failures"] == [
         {
             "configuration": {"grain": 8, "mode": "a"},
             "sample": 1,

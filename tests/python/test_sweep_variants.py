@@ -56,8 +56,8 @@ def test_wrong_variants(tmp_path: Path, more: str, name: str | None, told: str) 
 
 
 def test_conditions_may_speak_of_values_that_were_replaced(tmp_path: Path) -> None:
-    more = '[[figure]]\nx = "mode"\ny = "time"\nwhere = {grain = 4}\n[[skip]]\ngrain = [1, 2]\n'
-    file = write(tmp_path, more)
+    overrides = '[[figure]]\nx = "mode"\ny = "time"\nwhere = {grain = 4}\n[[skip]]\ngrain = [1, 2]\n'
+    file = write(tmp_path, overrides)
     assert len(configurations(load(file, {"grain": [2, 8]}))) == 2
     file = write(tmp_path, "[[skip]]\ngrain = 3\n")
     with pytest.raises(ExperimentError, match="expected values of 'grain'"):

@@ -81,7 +81,7 @@ def process_of(folder: Path, program: Path, offsets: dict[str, int], build_id: s
         build_id = binary.build_id()
         binary.close()
     names = [module(1, str(program), build_id)]
-    names += [subject(at, offset=offset, where=1) for at, offset in enumerate(offsets.values(), 1)]
+    names += [subject(at, offset=offset, place=1) for at, offset in enumerate(offsets.values(), 1)]
     return open_run(write_run(folder / "run", ProcessFiles(names=names))).processes[0]
 
 
@@ -187,9 +187,9 @@ def test_another_build_is_not_looked_into_and_told(tmp_path: Path) -> None:
     program = build_program(tmp_path, "gcc", "-O2", "-g")
     process_of(tmp_path, program, outlined(program), build_id="00ff")
     report = build(open_run(tmp_path / "run"))
-    told = [each for each in report["unavailable"] if each["what"] == "source places"]
-    assert len(told) == 1
-    assert str(program) in told[0]["why"]
+    reported = [entry for entry in report["unavailable"] if entry["what"] == "source places"]
+    assert len(reported) == 1
+    assert str(program) in reported[0]["why"]
     assert not (tmp_path / "run" / "symbols.json").exists()
 
 

@@ -49,27 +49,27 @@ def test_metg_of_the_very_quick_and_the_very_slow() -> None:
 
 def test_one_peak_for_all_systems() -> None:
     # The second system is twice as slow whatever the kernel: it has half of the first one's peak and no more.
-    found = {
+    result = {
         "a": {f"stencil_{2**k}": 2.0**k for k in range(3)},
         "b": {f"stencil_{2**k}": 2.0**k * 2.1 for k in range(3)},
     }
-    add_metg(found, 2)
-    assert found["a"]["metg"] == pytest.approx(1e3) and found["b"]["metg"] == math.inf
+    add_metg(result, 2)
+    assert result["a"]["metg"] == pytest.approx(1e3) and result["b"]["metg"] == math.inf
 
 
 def test_verdicts_need_the_whole_interval() -> None:
-    less = Target("time", 20, 10, "ns", lambda _: None)
+    shorter = Target("time", 20, 10, "ns", lambda _: None)
     assert [
-        verdict(spread(values), less) for values in ([9.0, 10.0], [9.0, 11.0], [19.0, 21.0], [21.0, 22.0])
+        verdict(spread(values), shorter) for values in ([9.0, 10.0], [9.0, 11.0], [19.0, 21.0], [21.0, 22.0])
     ] == [
         "met, and the aim",
         "met",
         "open",
         "not met",
     ]
-    more = Target("speed-up", 1.9, 1.97, "", lambda _: None, least=True)
+    overrides = Target("speed-up", 1.9, 1.97, "", lambda _: None, least=True)
     assert [
-        verdict(spread(values), more) for values in ([1.98, 2.0], [1.91, 2.0], [1.8, 1.95], [1.2, 1.3])
+        verdict(spread(values), overrides) for values in ([1.98, 2.0], [1.91, 2.0], [1.8, 1.95], [1.2, 1.3])
     ] == [
         "met, and the aim",
         "met",

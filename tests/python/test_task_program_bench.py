@@ -26,7 +26,7 @@ def _case(
         "task_us": task_us,
         "others_share": [0.0] * rounds,
         "run_again": 0,
-        "times": {"bare": [0.5] * rounds, "run": [0.5 * ratio * each for each in spread]},
+        "times": {"bare": [0.5] * rounds, "run": [0.5 * ratio * entry for entry in spread]},
     }
 
 
@@ -35,7 +35,7 @@ def _results(*cases: dict[str, Any], has_suite: bool = True) -> dict[str, Any]:
 
 
 def test_a_bar_fails_only_where_the_whole_interval_lies_beyond_it() -> None:
-    found = programs(
+    result = programs(
         _results(
             _case("slow", 1.2, 1.0),
             _case("quick", 1.02, 1.0),
@@ -43,9 +43,9 @@ def test_a_bar_fails_only_where_the_whole_interval_lies_beyond_it() -> None:
             _case("tiny", 1.5, 0.2),
         )
     )
-    verdicts = {line.split("|")[1].strip(): line.split("|")[-2].strip() for line in found.splitlines()[2:]}
+    verdicts = {line.split("|")[1].strip(): line.split("|")[-2].strip() for line in result.splitlines()[2:]}
     assert verdicts == {"slow": "not met", "quick": "met", "near": "open", "tiny": "tasks under 0.3 us"}
-    assert "+20.0 %" in found
+    assert "+20.0 %" in result
 
 
 def test_a_task_took_at_most_the_time_that_the_threads_had_for_it() -> None:
@@ -57,9 +57,9 @@ def test_a_task_took_at_most_the_time_that_the_threads_had_for_it() -> None:
 def test_the_mean_is_of_all_programs() -> None:
     cases = [_case("a", 1.0, 1.0), _case("b", 1.21, 1.0, kind="async"), _case("tiny", 4.0, 0.02)]
     lines = mean(_results(*cases, has_suite=False)).splitlines()
-    found = {line.split("|")[1].strip(): line for line in lines if line.startswith("|")}
-    assert "+69.2 %" in found["all"] and "not met" in found["all"]
-    larger = found["all with tasks of 0.3 us or more"]
+    result = {line.split("|")[1].strip(): line for line in lines if line.startswith("|")}
+    assert "+69.2 %" in result["all"] and "not met" in result["all"]
+    larger = result["all with tasks of 0.3 us or more"]
     assert "+10.0 %" in larger and "not met" in larger
     assert "left out" in lines[-1]
 

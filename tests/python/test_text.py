@@ -58,10 +58,10 @@ def on_a_terminal(width: int, *arguments: str, **variables: str) -> str:
 
 def into_a_pipe(*arguments: str) -> str:
     # The environment is given: readline, which pytest loads, leaves a COLUMNS that only children see.
-    done = subprocess.run(
+    completed = subprocess.run(
         [*COMMAND, *arguments], capture_output=True, text=True, check=True, env={**os.environ}
     )
-    return done.stdout
+    return completed.stdout
 
 
 def test_names_are_whole_in_a_pipe(run: Path) -> None:
@@ -128,14 +128,14 @@ def test_progress_ends_with_an_error() -> None:
 
 
 def test_tables_and_json_say_the_same(run: Path) -> None:
-    told = json.loads(into_a_pipe("report", str(run), "--json"))
+    reported = json.loads(into_a_pipe("report", str(run), "--json"))
     text = into_a_pipe("report", str(run))
-    (region,) = told["regions"]
+    (region,) = reported["regions"]
     row = next(line for line in text.splitlines() if NAME in line)
     cells = [cell.strip() for cell in row.split("│")[1:-1]]
     assert cells[:3] == [region["name"], str(region["calls"]), str(region["threads"])]
     assert cells[3] == f"{region['wall_s']:.3g} s" and cells[6] == f"{region['imbalance']:.2f}"
-    for share in told["time"].values():
+    for share in reported["time"].values():
         assert f"{share:.2%}" in text
-    for finding in told["findings"]:
+    for finding in reported["findings"]:
         assert finding["evidence"] in text and finding["action"] in text

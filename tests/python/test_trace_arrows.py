@@ -21,16 +21,16 @@ def arrows(path: Path, *lanes: list[bytes]) -> Arrows:
     return arrows_of(open_run(write_run(path / "run", files)).processes[0])
 
 
-def ends_of(found: Arrows) -> tuple[set[tuple[End, End]], set[tuple[End, End]]]:
+def ends_of(result: Arrows) -> tuple[set[tuple[End, End]], set[tuple[End, End]]]:
     """Pairs of lane and place of the event: what depends on what, and what goes on."""
     places = {}
-    for side, flows in (("from", found.leaving), ("to", found.entering)):
-        for lane, each in flows.items():
-            for place, number in zip(each._places.tolist(), each._numbers.tolist(), strict=True):
+    for side, flows in (("from", result.leaving), ("to", result.entering)):
+        for lane, flow in flows.items():
+            for place, number in zip(flow._places.tolist(), flow._numbers.tolist(), strict=True):
                 places[side, number] = (lane, place)
-    numbers = range(1, found.count + 1)
+    numbers = range(1, result.count + 1)
     pairs = {number: (places["from", number], places["to", number]) for number in numbers}
-    before = {pair for number, pair in pairs.items() if number < found.first_going_on}
+    before = {pair for number, pair in pairs.items() if number < result.first_going_on}
     return before, set(pairs.values()) - before
 
 
@@ -80,5 +80,5 @@ def test_a_dependence_without_a_moment_leads_from_the_last_part_to_the_first(tmp
 
 
 def test_without_tasks_there_are_none(tmp_path: Path) -> None:
-    found = arrows(tmp_path, [event(10, BEGIN, 5, a=0), event(20, RESUMED, 5, a=0)], [])
-    assert found.count == 0 and not found.leaving and not found.entering
+    result = arrows(tmp_path, [event(10, BEGIN, 5, a=0), event(20, RESUMED, 5, a=0)], [])
+    assert result.count == 0 and not result.leaving and not result.entering

@@ -22,15 +22,15 @@ def slices_of(*events: Event, end: int = 10_000) -> Any:
 def tree(*events: Event, end: int = 10_000) -> list[tuple[int, str, int, int]]:
     """Depth, role, begin and end of each slice in order of their begins."""
     slices = slices_of(*events, end=end)
-    depth, found = 0, []
+    depth, result = 0, []
     for at in range(len(slices)):
         if slices.change[at] == 1:
             partner = slices.partner[at]
             role = Role(int(slices.role[at])).name
-            found.append((depth, role, int(slices.ticks[at]), int(slices.ticks[partner])))
+            result.append((depth, role, int(slices.ticks[at]), int(slices.ticks[partner])))
         depth += int(slices.change[at])
     assert depth == 0
-    return found
+    return result
 
 
 REGION, REGION_END = EventKind.REGION_BEGIN, EventKind.REGION_END
@@ -42,7 +42,7 @@ STATE = EventKind.WORKER_STATE
 
 
 def test_spans_are_put_where_they_began() -> None:
-    found = tree(
+    result = tree(
         (100, 1, REGION, 1, 7, 0),
         (110, 1, WORK, 0, 7, 0),
         (120, 2, CHUNK, 3, 4, 0),
@@ -52,7 +52,7 @@ def test_spans_are_put_where_they_began() -> None:
         (260, 1, WORK_END, 0, 7, 50),
         (300, 1, REGION_END, 1, 7, 2),
     )
-    assert found == [
+    assert result == [
         (0, "REGION", 100, 300),
         (1, "WORK", 110, 260),
         (2, "LOOP", 115, 200),
@@ -65,8 +65,8 @@ def test_spans_are_put_where_they_began() -> None:
 def test_a_loop_that_runs_again() -> None:
     # Its first chunk is taken at the very tick at which it begins.
     once = [(0, 2, CHUNK, 3, 4, 0), (0, 2, LOOP, 3, 30, 4)]
-    again = [(100, 2, CHUNK, 3, 4, 0), (100, 2, LOOP, 3, 30, 4)]
-    assert tree(*once, *again) == [
+    repeated = [(100, 2, CHUNK, 3, 4, 0), (100, 2, LOOP, 3, 30, 4)]
+    assert tree(*once, *repeated) == [
         (0, "LOOP", 0, 30),
         (1, "CHUNK", 0, 30),
         (0, "LOOP", 100, 130),
@@ -75,35 +75,35 @@ def test_a_loop_that_runs_again() -> None:
 
 
 def test_what_begins_together_nests_by_its_end() -> None:
-    found = tree((100, 3, WAIT, 2, 20, 0), (120, 3, WAIT, 2, 0, 0), (100, 2, LOOP, 3, 100, 8))
-    assert found == [(0, "LOOP", 100, 200), (1, "WAIT", 100, 120), (1, "WAIT", 120, 120)]
+    result = tree((100, 3, WAIT, 2, 20, 0), (120, 3, WAIT, 2, 0, 0), (100, 2, LOOP, 3, 100, 8))
+    assert result == [(0, "LOOP", 100, 200), (1, "WAIT", 100, 120), (1, "WAIT", 120, 120)]
 
 
 def test_a_long_wait_for_a_lock_is_shown_and_a_short_one_is_not() -> None:
-    found = tree((5000, 4, LOCK, 0, 300, 2000), (6000, 4, LOCK, 0, 300, 20))
-    assert found == [(0, "LOCK", 3000, 5300), (1, "LOCK_WAIT", 3000, 5000), (0, "LOCK", 6000, 6300)]
+    result = tree((5000, 4, LOCK, 0, 300, 2000), (6000, 4, LOCK, 0, 300, 20))
+    assert result == [(0, "LOCK", 3000, 5300), (1, "LOCK_WAIT", 3000, 5000), (0, "LOCK", 6000, 6300)]
 
 
 def test_tasks_that_ran_in_a_wait_are_inside_it() -> None:
     # The wait's duration leaves out the task's.
-    found = tree(
+    result = tree(
         (10, 5, TASK, 0, 1, 0), (30, 5, TASK, 0, 2, 0), (90, 5, TASK_END, 0, 2, 0), (20, 6, WAIT, 6, 10, 0)
     )
-    assert found == [(0, "TASK", 10, 10_000), (1, "WAIT", 20, 90), (2, "TASK", 30, 90)]
+    assert result == [(0, "TASK", 10, 10_000), (1, "WAIT", 20, 90), (2, "TASK", 30, 90)]
 
 
 def test_ends_whose_begins_a_ring_lost_begin_with_the_first_event() -> None:
-    found = tree((500, 3, WAIT, 2, 50, 7), (600, 1, WORK_END, 0, 7, 0), (650, 1, REGION_END, 1, 7, 2))
-    assert found == [(0, "REGION", 500, 650), (1, "WORK", 500, 600), (2, "WAIT", 500, 550)]
+    result = tree((500, 3, WAIT, 2, 50, 7), (600, 1, WORK_END, 0, 7, 0), (650, 1, REGION_END, 1, 7, 2))
+    assert result == [(0, "REGION", 500, 650), (1, "WORK", 500, 600), (2, "WAIT", 500, 550)]
 
 
 def test_what_was_open_at_a_kill_ends_with_the_process() -> None:
-    found = tree((100, 1, REGION, 1, 7, 0), (110, 1, WORK, 0, 7, 0), (120, 2, CHUNK, 3, 4, 0), end=900)
-    assert found == [(0, "REGION", 100, 900), (1, "WORK", 110, 900), (2, "CHUNK", 120, 900)]
+    result = tree((100, 1, REGION, 1, 7, 0), (110, 1, WORK, 0, 7, 0), (120, 2, CHUNK, 3, 4, 0), end=900)
+    assert result == [(0, "REGION", 100, 900), (1, "WORK", 110, 900), (2, "CHUNK", 120, 900)]
 
 
 def test_a_task_that_is_suspended_shows_in_parts() -> None:
-    found = tree(
+    result = tree(
         (10, 5, TASK, 0, 1, 0),
         (20, 5, SUSPENDED, 1, 1, 0),
         (20, 5, TASK, 0, 2, 0),
@@ -111,17 +111,17 @@ def test_a_task_that_is_suspended_shows_in_parts() -> None:
         (40, 5, RESUMED, 1, 1, 20),
         (60, 5, TASK_END, 0, 1, 0),
     )
-    assert found == [(0, "TASK", 10, 20), (0, "TASK", 20, 40), (0, "PART", 40, 60)]
+    assert result == [(0, "TASK", 10, 20), (0, "TASK", 20, 40), (0, "PART", 40, 60)]
 
 
 def test_a_task_that_goes_on_elsewhere_is_there_then() -> None:
-    here = tree(
+    folder = tree(
         (10, 5, TASK, 0, 1, 0),
         (20, 5, SUSPENDED, 0, 1, 0),
         (30, 5, TASK, 0, 2, 0),
         (50, 5, TASK_END, 0, 2, 0),
     )
-    assert here == [(0, "TASK", 10, 20), (0, "TASK", 30, 50)]
+    assert folder == [(0, "TASK", 10, 20), (0, "TASK", 30, 50)]
     assert tree((70, 5, RESUMED, 0, 1, 0), (90, 5, TASK_END, 0, 1, 0)) == [(0, "PART", 70, 90)]
 
 
@@ -134,7 +134,7 @@ def test_a_suspension_is_an_instant_in_the_part_that_it_ends() -> None:
 
 def test_a_worker_is_in_a_state_until_the_next() -> None:
     # Runs, looks, runs a task, is parked within it (it waits on its stack), runs, and is parked at the end.
-    found = tree(
+    result = tree(
         (0, 8, STATE, 1, 0, 0),
         (10, 8, STATE, 2, 0, 0),
         (20, 8, STATE, 1, 0, 0),
@@ -145,7 +145,7 @@ def test_a_worker_is_in_a_state_until_the_next() -> None:
         (60, 8, STATE, 4, 0, 0),
         end=90,
     )
-    assert found == [
+    assert result == [
         (0, "STATE", 10, 20),
         (0, "TASK", 20, 50),
         (1, "STATE", 30, 40),
@@ -154,8 +154,8 @@ def test_a_worker_is_in_a_state_until_the_next() -> None:
 
 
 def test_slices_that_cross_are_cut() -> None:
-    found = tree((10, 8, 7, 0, 0, 0), (20, 9, 7, 0, 0, 0), (30, 8, 8, 0, 0, 0), (40, 9, 8, 0, 0, 0))
-    assert found == [(0, "SCOPE", 10, 30), (1, "SCOPE", 20, 30), (0, "SCOPE", 30, 40)]
+    result = tree((10, 8, 7, 0, 0, 0), (20, 9, 7, 0, 0, 0), (30, 8, 8, 0, 0, 0), (40, 9, 8, 0, 0, 0))
+    assert result == [(0, "SCOPE", 10, 30), (1, "SCOPE", 20, 30), (0, "SCOPE", 30, 40)]
 
 
 def test_instants_have_no_partner() -> None:

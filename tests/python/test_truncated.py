@@ -21,8 +21,8 @@ def at(seconds: float) -> int:
     return int(seconds * S)
 
 
-def loops(count: int, since: float) -> list[bytes]:
-    return [event(at(since) + n, EventKind.LOOP, 9, 5, 1) for n in range(count)]
+def loops(count: int, begin: float) -> list[bytes]:
+    return [event(at(begin) + n, EventKind.LOOP, 9, 5, 1) for n in range(count)]
 
 
 def wait(begin: float, length: float, instance: int = INSTANCE) -> bytes:
@@ -114,16 +114,22 @@ def test_waits_of_other_instances_do_not_count(tmp_path: Path) -> None:
 
 def test_parts_of_an_unknown_instance_belong_to_the_region_in_whose_time_they_lie(tmp_path: Path) -> None:
     forker = lane(loops(50, 9.0), **open_region(2.0), **part(2.0))
-    inside, before = lane(loops(50, 9.0), **part(4.0, 0)), lane(loops(50, 9.0), **part(1.0, 0))
+    inner, before = lane(loops(50, 9.0), **part(4.0, 0)), lane(loops(50, 9.0), **part(1.0, 0))
     another = lane(loops(50, 9.0), **part(4.0, 6))
-    teams = killed(tmp_path, forker, inside, before, another)[2]
+    teams = killed(tmp_path, forker, inner, before, another)[2]
     assert {number: seconds(row["sum"]) for number, row in teams.items()} == {0: 8.0, 1: 6.0}
 
 
 def test_figures_that_cannot_be(tmp_path: Path) -> None:
     """A damaged header: the row is bounded by the time of the process."""
-    most = (1 << 64) - 1
-    head = {**open_region(2.0), **part(2.0), "part_wait": most, "summarized_events": most, "part_ticks": most}
+    limit = (1 << 64) - 1
+    head = {
+        **open_region(2.0),
+        **part(2.0),
+        "part_wait": limit,
+        "summarized_events": limit,
+        "part_ticks": limit,
+    }
     _, regions, teams = killed(tmp_path, lane(loops(50, 9.0), **head))
     assert seconds(regions["sum"][0]) == 8.0
     assert teams[0]["sum"] == 0

@@ -54,14 +54,16 @@ class MadeUp:
         return self._seconds(0.0, {})
 
     def frozen(self, start: Start) -> float:
-        of_settings = {f"{key} {knob}": to for key, its in start.settings.items() for knob, to in its.items()}
+        of_settings = {
+            f"{key} {knob}": to for key, entry_of in start.settings.items() for knob, to in entry_of.items()
+        }
         return self._seconds(self.loops, {**start.environment, **of_settings})
 
     def learn(self, environment: Mapping[str, str]) -> Report:
-        found = [decision("a", "fac2", self.loops)] if self.loops > 0 else []
+        result = [decision("a", "fac2", self.loops)] if self.loops > 0 else []
         return typed(
             {
-                "decisions": found,
+                "decisions": result,
                 "wall_s": self._seconds(self.loops, environment),
                 "time": QUIET,
                 "threads": 2,
@@ -74,9 +76,9 @@ def passive(_: Report) -> list[Start]:
 
 
 def test_what_helps_is_proved_together() -> None:
-    told: list[Trial] = []
+    reported: list[Trial] = []
     program = MadeUp(0.2, {"OMP_WAIT_POLICY=passive": 0.1, "OMP_NUM_THREADS=1": -0.5})
-    outcome = tune(program, learning_runs=2, pairs=5, candidates=passive, report_trial=told.append)
+    outcome = tune(program, learning_runs=2, pairs=5, candidates=passive, report_trial=reported.append)
     assert outcome.is_proved and outcome.proof is not None
     assert outcome.proof.gain == pytest.approx(0.3, abs=0.05)
     assert outcome.chosen is not None and outcome.chosen.environment == {"OMP_WAIT_POLICY": "passive"}
@@ -88,14 +90,14 @@ def test_what_helps_is_proved_together() -> None:
         "all that is better": "better",
     }
     assert len(outcome.starts[1][1].ratios) == 2, "what is clearly worse is not tried for long"
-    assert [each.what for each in told][:3] == [
+    assert [entry.what for entry in reported][:3] == [
         "learning, run 1 of 2",
         "learning, run 2 of 2",
         "OMP_WAIT_POLICY=passive, pair 1 of 5",
     ]
-    left = [each.left_s for each in told]
+    left = [entry.left_s for entry in reported]
     assert left[:2] == [None, None] and left[-1] == 0
-    assert left[2] == pytest.approx(2 * 14 * told[2].seconds, rel=0.2), (
+    assert left[2] == pytest.approx(2 * 14 * reported[2].seconds, rel=0.2), (
         "of this, the other start and the proof"
     )
 
@@ -130,7 +132,7 @@ def test_verdicts(ratios: list[float], verdict: str) -> None:
 def test_what_is_tried_at_the_start_follows_from_what_was_seen() -> None:
     def tried(environment: Mapping[str, str], cpus: float = 4, **shares: float) -> list[str]:
         report = typed({"time": QUIET | shares, "threads": 4})
-        return [each.text for each in starts_for(report, environment, cpus=cpus)]
+        return [entry.text for entry in starts_for(report, environment, cpus=cpus)]
 
     assert tried({}) == []
     assert tried({}, run_delay=0.2) == ["OMP_WAIT_POLICY=passive", "OMP_NUM_THREADS=3"]
@@ -144,7 +146,7 @@ def test_what_is_tried_at_the_start_follows_from_what_was_seen() -> None:
         cpus=4,
         is_thorough=True,
     )
-    assert {each.text for each in everything} == {
+    assert {entry.text for entry in everything} == {
         "OMP_WAIT_POLICY=passive",
         "OMP_WAIT_POLICY=active",
         "OMP_NUM_THREADS=2",
@@ -179,7 +181,7 @@ def test_a_scheduling_policy_that_was_advised_is_tried() -> None:
     )
     assert start.environment == {} and start.settings == {KEY: {"scheduler": "local-priority"}}
     assert starts_for(left_open(None, "local"), {}, cpus=2) == []
-    thorough = [each.text for each in starts_for(report, {}, cpus=2, is_thorough=True)]
+    thorough = [entry.text for entry in starts_for(report, {}, cpus=2, is_thorough=True)]
     assert thorough == ["scheduler=local-priority", "scheduler=local", "scheduler=abp-priority"]
 
 
@@ -216,7 +218,10 @@ def test_what_is_kept_is_an_entry_for_each_thing(tmp_path: Path) -> None:
     ]
     before = entries_of_start(key, Path("app"), Start({}, "found", {KEY: {"scheduler": "hierarchy"}}))
     history = History(tmp_path / "history.sqlite")
-    assert _keep(Outcome(starts=[(each, pairs) for each in starts]), before, history, key, Path("app")) == 2
+    assert (
+        _keep(Outcome(starts=[(one_start, pairs) for one_start in starts]), before, history, key, Path("app"))
+        == 2
+    )
     policy, start = history.recall(key)
     if policy.subject == START:
         policy, start = start, policy
@@ -229,9 +234,9 @@ def test_what_is_kept_is_an_entry_for_each_thing(tmp_path: Path) -> None:
     )
     assert (start.subject, start.settings) == (START, {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"})
     # What was proved on top of a kept start value is kept together with it.
-    more = Outcome(starts=[(Start({"OMP_PROC_BIND": "close"}, "moves"), pairs)])
-    _keep(more, history.recall(key), history, key, Path("app"))
-    (start,) = (each for each in history.recall(key) if each.subject == START)
+    overrides = Outcome(starts=[(Start({"OMP_PROC_BIND": "close"}, "moves"), pairs)])
+    _keep(overrides, history.recall(key), history, key, Path("app"))
+    (start,) = (entry for entry in history.recall(key) if entry.subject == START)
     assert start.settings == {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "OMP_PROC_BIND": "close"}
 
 
@@ -248,34 +253,36 @@ def test_its_runs_begin_with_what_is_kept(
     begun_with: list[list[dict[str, str]]] = []
 
     class Made(MadeUp):
-        def __init__(self, _command: object, _folder: object, found: Path, *_: object, **__: object) -> None:
+        def __init__(self, _command: object, _folder: object, result: Path, *_: object, **__: object) -> None:
             super().__init__(saved)
             self.environment: dict[str, str] = {}
-            self.found = History(found)
+            self.found = History(result)
 
         def learn(self, environment: Mapping[str, str]) -> Report:
-            begun_with.append([each.settings for each in self.found.recall(key)])
+            begun_with.append([entry.settings for entry in self.found.recall(key)])
             if saved > 0:
                 self.found.remember([replace(kept, settings={"chunk": "64"})])
             return super().learn(environment)
 
     monkeypatch.setattr("trimtab.tuning.runner.ProgramRunner", Made)
-    done = CliRunner().invoke(main, ["tune", "--runs", "1", "--history", str(history.path), "--", "true"])
-    assert done.exit_code == 0, done.output
+    completed = CliRunner().invoke(
+        main, ["tune", "--runs", "1", "--history", str(history.path), "--", "true"]
+    )
+    assert completed.exit_code == 0, completed.output
     assert begun_with == [[{"chunk": "256"}, {"chunk": "256"}]]
-    found = {each.subject: each.settings["chunk"] for each in history.recall(key)}
-    assert found == {"a": "64" if is_replaced else "256", "b": "256"}
+    result = {entry.subject: entry.settings["chunk"] for entry in history.recall(key)}
+    assert result == {"a": "64" if is_replaced else "256", "b": "256"}
 
 
 def test_a_program_that_fails_is_told(tmp_path: Path) -> None:
     with pytest.raises(RunFailed, match="false as you start it: expected exit code 0, found exit code 1"):
         ProgramRunner(["false"], tmp_path, tmp_path / "h").bare()
-    done = CliRunner().invoke(main, ["tune", "--", "no-such-program-anywhere"])
-    assert done.exit_code == 127 and "no such program" in done.output
+    completed = CliRunner().invoke(main, ["tune", "--", "no-such-program-anywhere"])
+    assert completed.exit_code == 127 and "no such program" in completed.output
     plain = tmp_path / "plain"
     plain.write_text("exit 0\n")
-    done = CliRunner().invoke(main, ["tune", "--", str(plain)])
-    assert done.exit_code == 126 and "plain: not an executable file" in done.output
+    completed = CliRunner().invoke(main, ["tune", "--", str(plain)])
+    assert completed.exit_code == 126 and "plain: not an executable file" in completed.output
     plain.chmod(0o700)
     assert ProgramRunner([str(plain)], tmp_path, tmp_path / "h").bare() > 0, "the shell's, as everywhere"
 
@@ -283,9 +290,9 @@ def test_a_program_that_fails_is_told(tmp_path: Path) -> None:
 def test_a_history_that_cannot_be_written_is_told_before_the_first_run(tmp_path: Path) -> None:
     damaged = tmp_path / "history.sqlite"
     damaged.write_text("no database at all, but long enough to be one" * 20)
-    done = CliRunner().invoke(main, ["tune", "--history", str(damaged), "--", "true"])
-    assert done.exit_code == 2 and done.output.count("\n") == 1
-    assert "nothing that is found could be kept; --history FILE names another place" in done.output
+    completed = CliRunner().invoke(main, ["tune", "--history", str(damaged), "--", "true"])
+    assert completed.exit_code == 2 and completed.output.count("\n") == 1
+    assert "nothing that is found could be kept; --history FILE names another place" in completed.output
 
 
 def test_what_was_proved_is_told_where_it_cannot_be_kept(
@@ -302,7 +309,9 @@ def test_what_was_proved_is_told_where_it_cannot_be_kept(
     monkeypatch.setattr("trimtab.tuning.runner.ProgramRunner", Made)
     monkeypatch.setattr(History, "remember", refuse)
     file = tmp_path / "history.sqlite"
-    done = CliRunner().invoke(main, ["tune", "--history", str(file), "--", "true"])
-    assert done.exit_code == 2
-    assert "the whole program" in done.output and "better" in done.output
-    assert f"proved, but not kept: {file}: locked by another process" in " ".join(done.output.split("\n"))
+    completed = CliRunner().invoke(main, ["tune", "--history", str(file), "--", "true"])
+    assert completed.exit_code == 2
+    assert "the whole program" in completed.output and "better" in completed.output
+    assert f"proved, but not kept: {file}: locked by another process" in " ".join(
+        completed.output.split("\n")
+    )

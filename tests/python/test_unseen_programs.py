@@ -48,23 +48,23 @@ def test_who_would_run_as_another_is_told(
     program.write_text("#!/bin/sh\n")
     owner = {"st_uid": os.getuid() + other_user, "st_gid": os.getgid() + other_group}
     with_status(monkeypatch, program, st_mode=0o100000 | mode, **owner)
-    told = [each["why"] for each in inspect(program)]
-    assert told == ([f"{program} is setuid or setgid: the loader ignores LD_PRELOAD"] if is_told else [])
+    reported = [entry["why"] for entry in inspect(program)]
+    assert reported == ([f"{program} is setuid or setgid: the loader ignores LD_PRELOAD"] if is_told else [])
 
 
 @pytest.mark.parametrize("reason", ["app is statically linked", None])
 def test_one_reason_and_what_the_operating_system_saw(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], reason: str | None
 ) -> None:
-    known = [{"what": "tuning", "why": "no history", "remedy": "none"}]
+    known_values = [{"what": "tuning", "why": "no history", "remedy": "none"}]
     if reason is not None:
-        known.append(
+        known_values.append(
             {"what": "OpenMP regions", "why": reason, "remedy": "link it dynamically", "kind": "regions"}
         )
     ended = {"code": 0, "signal": None, "wall_s": 1.0, "rusage": RUSAGE}
-    info = {"ended": ended, "unavailable": known, "steering": {"mode": "on"}}
+    info = {"ended": ended, "unavailable": known_values, "steering": {"mode": "on"}}
     report = build(open_run(write_run(tmp_path / "run", info=info)))
-    regions = [each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions"]
+    regions = [entry["why"] for entry in report["unavailable"] if entry["what"] == "OpenMP regions"]
     assert regions == [reason or "the library could not be loaded into the program"]
     stream = io.StringIO()
     verdict(typed(report), Path("run"), stream)

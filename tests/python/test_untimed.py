@@ -29,7 +29,7 @@ def sampled_team(wall: float, works: list[float], waited: list[float], arrived: 
     rows = [row(1, Metric.REGION, int(wall * S), count=10, x=x, flags=SAMPLE)]
     for lane, (work, wait, arrival) in enumerate(zip(works, waited, arrived, strict=True)):
         rest = (int(wait * S), int(arrival * S), 0, 0)
-        rows.append(row(1, Metric.TEAM, int(work * S), about=lane, count=10, x=rest, flags=SAMPLE))
+        rows.append(row(1, Metric.TEAM, int(work * S), description=lane, count=10, x=rest, flags=SAMPLE))
     return rows
 
 
@@ -81,20 +81,20 @@ def test_their_wall_is_parallel_time(tmp_path: Path) -> None:
 
 def counted(count: int, timed: int, wall: float, buckets: dict[int, int]) -> bytes:
     """As untimed(), but only `timed` of them were stamped; `buckets`: their part of the histogram."""
-    made = np.frombuffer(untimed(count, wall), ROW).copy()
-    made["timed"] = timed
-    made["histogram"] = 0
-    made["histogram"][0, list(buckets)] = list(buckets.values())
-    return made.tobytes()
+    created = np.frombuffer(untimed(count, wall), ROW).copy()
+    created["timed"] = timed
+    created["histogram"] = 0
+    created["histogram"][0, list(buckets)] = list(buckets.values())
+    return created.tobytes()
 
 
 def test_what_was_only_counted_is_like_what_was_stamped(tmp_path: Path) -> None:
     stamped = report_of(tmp_path / "all", [*SHORT, counted(90, 90, 16.2, {10: 60, 12: 30})])
-    some = report_of(tmp_path / "some", [*SHORT, counted(90, 9, 1.62, {10: 6, 12: 3})])
+    several = report_of(tmp_path / "some", [*SHORT, counted(90, 9, 1.62, {10: 6, 12: 3})])
     for key in ("calls", "wall_s", "histogram", "critical_path_s", "lanes"):
-        assert some["regions"][0][key] == stamped["regions"][0][key], key
-    assert some["time"]["work"] == pytest.approx(stamped["time"]["work"])
-    assert some["overhead"]["seconds"] < stamped["overhead"]["seconds"]
+        assert several["regions"][0][key] == stamped["regions"][0][key], key
+    assert several["time"]["work"] == pytest.approx(stamped["time"]["work"])
+    assert several["overhead"]["seconds"] < stamped["overhead"]["seconds"]
 
 
 def test_longer_than_the_sample_counts_in_proportion(tmp_path: Path) -> None:
@@ -132,17 +132,17 @@ def test_static_loops_of_the_sample_stand_for_all(tmp_path: Path) -> None:
 
     def told(schedule: int) -> tuple[int, int]:
         rows = [*SHORT, untimed(90, 16.2), loop(schedule)]
-        (found,) = report_of(tmp_path / str(schedule), rows)["regions"][0]["loops"]
-        return found["executions"], found["executed"]
+        (result,) = report_of(tmp_path / str(schedule), rows)["regions"][0]["loops"]
+        return result["executions"], result["executed"]
 
     assert told(STATIC) == (100, 400)
     assert told(DYNAMIC) == (10, 40)
 
 
 def test_reductions_of_the_sample_stand_for_all(tmp_path: Path) -> None:
-    def told(why: int) -> float:
-        wait = row(2, Metric.WAIT, 2 * S, count=20, flags=why, in_region=1)
-        report = report_of(tmp_path / str(why), [*SHORT, untimed(90, 16.2), wait])
+    def told(reason: int) -> float:
+        wait = row(2, Metric.WAIT, 2 * S, count=20, flags=reason, in_region=1)
+        report = report_of(tmp_path / str(reason), [*SHORT, untimed(90, 16.2), wait])
         (seconds,) = report["regions"][0]["waits"].values()
         return float(seconds)
 

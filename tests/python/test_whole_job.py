@@ -39,18 +39,18 @@ from trimtab.text.verdict import verdict
 APP = module(1, "/app", "ab12")
 
 
-def program(pid: int, works: list[float], **more: Any) -> ProcessFiles:
+def program(pid: int, works: list[float], **overrides: Any) -> ProcessFiles:
     """One that is in the same region for all of its 10 s, and has a CPU for each lane."""
-    wall = float(more.get("wall", 10.0))
-    names = [APP, subject(1, offset=0x40, where=1), *more.pop("names", [])]
+    wall = float(overrides.get("wall", 10.0))
+    names = [APP, subject(1, offset=0x40, place=1), *overrides.pop("names", [])]
     lanes = [LaneFile(run_s=wall) for _ in works]
     lanes[0].rows = team_of(1, wall, works)
-    return ProcessFiles(lanes, names, pid=pid, parallel=wall, **{"cpus": 2.0, **more})
+    return ProcessFiles(lanes, names, pid=pid, parallel=wall, **{"cpus": 2.0, **overrides})
 
 
-def idle(pid: int, wall: float = 10.0, **more: Any) -> ProcessFiles:
+def idle(pid: int, wall: float = 10.0, **overrides: Any) -> ProcessFiles:
     """A shell that waits for the others."""
-    return ProcessFiles(pid=pid, wall=wall, user=0.002, command=b"sh\0-c\0", **more)
+    return ProcessFiles(pid=pid, wall=wall, user=0.002, command=b"sh\0-c\0", **overrides)
 
 
 def report_of(path: Path, *processes: ProcessFiles, **info: Any) -> dict[str, Any]:
@@ -66,9 +66,9 @@ def check(report: dict[str, Any], **expected: float) -> None:
 
 
 def verdict_of(report: dict[str, Any]) -> str:
-    into = io.StringIO()
-    verdict(typed(report), Path("run"), into)
-    return into.getvalue()
+    target = io.StringIO()
+    verdict(typed(report), Path("run"), target)
+    return target.getvalue()
 
 
 # Shares
@@ -104,10 +104,10 @@ def test_cpus_that_two_processes_share_count_once(tmp_path: Path) -> None:
 
 def test_a_cpu_that_another_process_of_the_job_had_is_not_lost(tmp_path: Path) -> None:
     def crowded(pid: int) -> ProcessFiles:
-        made = program(pid, [10.0, 10.0])
-        for lane in made.lanes:
+        created = program(pid, [10.0, 10.0])
+        for lane in created.lanes:
             lane.run_s = lane.delay_s = 5.0
-        return made
+        return created
 
     report = report_of(tmp_path, crowded(1), crowded(2))
     check(report, work=1.0)
@@ -120,10 +120,10 @@ def test_a_cpu_that_another_process_of_the_job_had_is_not_lost(tmp_path: Path) -
 def test_what_other_programs_took_stays_run_delay(tmp_path: Path) -> None:
     # Two processes with a thread for each of 2 CPUs; each lane had a CPU for 2 of 10 s, its siblings for 2 more.
     def crowded(pid: int) -> ProcessFiles:
-        made = program(pid, [10.0, 10.0])
-        for lane in made.lanes:
+        created = program(pid, [10.0, 10.0])
+        for lane in created.lanes:
             lane.run_s, lane.delay_s = 2.0, 8.0
-        return made
+        return created
 
     report = report_of(tmp_path, crowded(1), crowded(2))
     check(report, work=0.4, run_delay=0.6)
@@ -137,9 +137,9 @@ def test_what_other_programs_took_stays_run_delay(tmp_path: Path) -> None:
 def test_processes_with_cpus_enough_for_all_delay_nobody(tmp_path: Path) -> None:
     # A thread each on 2 CPUs, which other programs had for half of the time.
     def alone(pid: int) -> ProcessFiles:
-        made = program(pid, [10.0])
-        made.lanes[0].run_s = made.lanes[0].delay_s = 5.0
-        return made
+        created = program(pid, [10.0])
+        created.lanes[0].run_s = created.lanes[0].delay_s = 5.0
+        return created
 
     report = report_of(tmp_path, alone(1), alone(2))
     check(report, work=0.5, run_delay=0.5)
@@ -150,10 +150,10 @@ def test_processes_with_cpus_enough_for_all_delay_nobody(tmp_path: Path) -> None
 def test_more_threads_than_cpus_over_all_processes(tmp_path: Path) -> None:
     # Both spin at barriers for as long as they work, while the other one wants the CPUs.
     def spinning(pid: int) -> ProcessFiles:
-        made = program(pid, [5.0, 5.0])
-        for lane in made.lanes:
+        created = program(pid, [5.0, 5.0])
+        for lane in created.lanes:
             lane.run_s = lane.delay_s = 5.0
-        return made
+        return created
 
     report = report_of(tmp_path, spinning(1), spinning(2))
     check(report, work=0.5, barrier_wait=0.5)
@@ -193,11 +193,11 @@ def test_two_hosts_have_the_cpus_of_both(tmp_path: Path) -> None:
     check(report, work=0.75, barrier_wait=0.25)
     assert (report["capacity_s"], report["observed_s"], report["cpus_available"]) == (40.0, 10.0, 4.0)
     assert report["threads"] == 4
-    told = [
+    reported = [
         (process["host"], process["rank"], process["size"], process["begin_s"])
         for process in report["processes"]
     ]
-    assert told == [("a", 0, 2, 0.0), ("b", 1, 2, 0.0)]
+    assert reported == [("a", 0, 2, 0.0), ("b", 1, 2, 0.0)]
     assert "rank 1 of 2 on b (process 1-1)" in verdict_of(report)
 
 
@@ -280,8 +280,8 @@ def test_shares_are_never_negative_and_sum_to_one(
     shares = report["time"]
     assert all(value >= 0 for value in shares.values())
     assert sum(shares.values()) == pytest.approx(1.0, abs=1e-9)
-    own = sum(process["cpus_available"] * process["wall_s"] for process in report["processes"])
-    assert report["capacity_s"] <= own + 1e-6
+    own_value = sum(process["cpus_available"] * process["wall_s"] for process in report["processes"])
+    assert report["capacity_s"] <= own_value + 1e-6
     json.dumps(report, allow_nan=False)
     verdict_of(report)
 
@@ -289,27 +289,27 @@ def test_shares_are_never_negative_and_sum_to_one(
 # When processes lived
 
 
-def lives(*spans: tuple[float, float], **more: Any) -> list[Life]:
-    return [Life(None, begin, end, 2.0, **more) for begin, end in spans]
+def lives(*spans: tuple[float, float], **overrides: Any) -> list[Life]:
+    return [Life(None, begin, end, 2.0, **overrides) for begin, end in spans]
 
 
 def test_processes_beside_each_other_are_a_group_through_others() -> None:
-    found = groups_of([*lives((0, 2), (5, 6), (1, 4), (3, 5)), Life("other", 0, 9, 1.0)])
-    assert sorted(map(sorted, found)) == [[0, 2, 3], [1], [4]]
+    result = groups_of([*lives((0, 2), (5, 6), (1, 4), (3, 5)), Life("other", 0, 9, 1.0)])
+    assert sorted(map(sorted, result)) == [[0, 2, 3], [1], [4]]
 
 
 def test_capacity_is_the_union_of_cpus_over_time() -> None:
-    one, two = Life(None, 0, 10, 2.0, 0b11), Life(None, 5, 15, 2.0, 0b110)
-    assert capacity_s([one, two]) == pytest.approx(2 * 5 + 3 * 5 + 2 * 5)
+    first, two = Life(None, 0, 10, 2.0, 0b11), Life(None, 5, 15, 2.0, 0b110)
+    assert capacity_s([first, two]) == pytest.approx(2 * 5 + 3 * 5 + 2 * 5)
     assert capacity_s(lives((0, 10), (5, 15))) == pytest.approx(2 * 15), "not told which: the same ones"
     limited = [Life(None, 0, 10, 1.5, mask, 1.5) for mask in (0b11, 0b1100)]
     assert capacity_s(limited) == pytest.approx(15.0), "one quota for both"
 
 
 def test_what_lives_at_a_time() -> None:
-    found = lives((0, 10), (0, 5), (20, 30))
-    assert mean_beside(found, [4.0, 2.0, 1.0]) == pytest.approx([5.0, 6.0, 1.0])
-    assert most_at_a_time(found, [4.0, 2.0, 1.0]) == 6.0
+    result = lives((0, 10), (0, 5), (20, 30))
+    assert mean_beside(result, [4.0, 2.0, 1.0]) == pytest.approx([5.0, 6.0, 1.0])
+    assert most_at_a_time(result, [4.0, 2.0, 1.0]) == 6.0
 
 
 def test_gains_add_up_only_over_processes_that_ran_one_after_another() -> None:
@@ -358,7 +358,7 @@ def test_the_same_place_in_two_processes_is_one_region_with_its_spread(tmp_path:
 
 def test_places_of_different_builds_are_different_regions(tmp_path: Path) -> None:
     other = program(2, [10.0, 10.0])
-    other.names = [module(1, "/app", "cd34"), subject(1, offset=0x40, where=1)]
+    other.names = [module(1, "/app", "cd34"), subject(1, offset=0x40, place=1)]
     report = report_of(tmp_path, program(1, [10.0, 10.0]), other)
     assert [len(region["processes"]) for region in report["regions"]] == [1, 1]
 
@@ -372,14 +372,14 @@ def test_two_regions_of_one_name_in_one_process_stay_two(tmp_path: Path) -> None
 
 def test_loops_waits_locks_and_durations_are_added_up(tmp_path: Path) -> None:
     def looping(pid: int, executed: int) -> ProcessFiles:
-        made = program(pid, [10.0, 10.0])
-        made.names.append(subject(2, kind=SubjectKind.LOOP, name="l"))
-        made.lanes[0].rows += [
+        created = program(pid, [10.0, 10.0])
+        created.names.append(subject(2, kind=SubjectKind.LOOP, name="l"))
+        created.lanes[0].rows += [
             row(2, Metric.LOOP, S, flags=3, x=(executed, executed // 2, 2, executed), in_region=1),
             row(3, Metric.WAIT, S, flags=2, in_region=1),
             row(4, Metric.LOCK, 2 * S, x=(S, 0, 0, 0), in_region=1),
         ]
-        return made
+        return created
 
     (region,) = report_of(tmp_path, looping(1, 10), looping(2, 30))["regions"]
     (loop,) = region["loops"]
@@ -443,21 +443,27 @@ def test_processes_of_one_program_with_unequal_work(tmp_path: Path) -> None:
         return program(number + 1, [work, work], names=names, wall=work, begin=begin)
 
     uneven = report_of(tmp_path / "uneven", rank(0, 9.0), rank(1, 3.0), rank(2, 3.0))
-    (finding,) = [each for each in uneven["findings"] if each["cause"] == "imbalance between processes"]
+    (finding,) = [
+        one_finding
+        for one_finding in uneven["findings"]
+        if one_finding["cause"] == "imbalance between processes"
+    ]
     assert finding["evidence"].startswith("rank 0 (app) works 1.80 times as long as the mean of 3 processes")
     assert finding["gain_s"] == pytest.approx(4.0)
     assert finding["processes"] == ["1-0", "2-0", "3-0"]
-    for name, later in (("even", [rank(1, 9.0)]), ("in turn", [rank(1, 3.0, 4.0)])):
-        report = report_of(tmp_path / name, rank(0, 9.0), *later)
-        assert "imbalance between processes" not in [each["cause"] for each in report["findings"]], name
+    for name, later_value in (("even", [rank(1, 9.0)]), ("in turn", [rank(1, 3.0, 4.0)])):
+        report = report_of(tmp_path / name, rank(0, 9.0), *later_value)
+        assert "imbalance between processes" not in [
+            one_finding["cause"] for one_finding in report["findings"]
+        ], name
 
 
 def test_more_threads_is_no_advice_where_the_others_use_the_cpus(tmp_path: Path) -> None:
     alone = report_of(tmp_path / "alone", program(1, [10.0, 10.0], cpus=4.0))
     assert "fewer threads than CPUs" in [finding["cause"] for finding in alone["findings"]]
-    both = report_of(tmp_path, *(program(pid, [10.0, 10.0], cpus=4.0) for pid in (1, 2)))
-    check(both, work=1.0)
-    assert both["findings"] == []
+    pair = report_of(tmp_path, *(program(pid, [10.0, 10.0], cpus=4.0) for pid in (1, 2)))
+    check(pair, work=1.0)
+    assert pair["findings"] == []
 
 
 # What is of one process by nature
@@ -465,10 +471,10 @@ def test_more_threads_is_no_advice_where_the_others_use_the_cpus(tmp_path: Path)
 
 def test_lanes_counters_and_decisions_carry_their_process(tmp_path: Path) -> None:
     def steered(pid: int, at_s: float, begin: float) -> ProcessFiles:
-        made = program(pid, [10.0, 10.0], begin=begin)
-        made.names += [knob(1, 1, "threads"), policy(1, "tuner")]
-        made.decisions = [decision(at_s, 1, 1, 1, (4, 3), Outcome.SET)]
-        return made
+        created = program(pid, [10.0, 10.0], begin=begin)
+        created.names += [knob(1, 1, "threads"), policy(1, "tuner")]
+        created.decisions = [decision(at_s, 1, 1, 1, (4, 3), Outcome.SET)]
+        return created
 
     report = report_of(tmp_path, steered(1, 9.0, 0.0), steered(2, 1.0, 5.0))
     assert [(lane["process"], lane["lane"]) for lane in report["lanes"]] == [
@@ -477,24 +483,29 @@ def test_lanes_counters_and_decisions_carry_their_process(tmp_path: Path) -> Non
         ("2-0", 0),
         ("2-0", 1),
     ]
-    told = [(each["process"], each["number"], each["time_s"]) for each in report["decisions"]]
-    assert told == [("2-0", 1, 1.0), ("1-0", 1, 9.0)], "in order of the job's time"
+    reported = [
+        (one_decision["process"], one_decision["number"], one_decision["time_s"])
+        for one_decision in report["decisions"]
+    ]
+    assert reported == [("2-0", 1, 1.0), ("1-0", 1, 9.0)], "in order of the job's time"
 
 
 def test_timelines_are_there_for_each_process_and_for_all(tmp_path: Path) -> None:
     def busy(pid: int, begin: float) -> ProcessFiles:
-        made = program(pid, [10.0], begin=begin)
-        made.lanes[0].events = [
+        created = program(pid, [10.0], begin=begin)
+        created.lanes[0].events = [
             event(2 * S, EventKind.WORK_BEGIN, 1, a=1),
             event(6 * S, EventKind.WORK_END, 1, a=1),
         ]
-        return made
+        return created
 
     report = report_of(tmp_path, busy(1, 0.0), busy(2, 10.0))
-    own = [process["timeline"] for process in report["processes"]]
-    for line in (*own, report["timeline"]):
+    own_value = [process["timeline"] for process in report["processes"]]
+    for line in (*own_value, report["timeline"]):
         assert line["source"] == "all events"
-    assert [sum(line["series"][0]["lanes"]) * line["dt_s"] for line in own] == pytest.approx([4, 4], abs=1e-2)
+    assert [sum(line["series"][0]["lanes"]) * line["dt_s"] for line in own_value] == pytest.approx(
+        [4, 4], abs=1e-2
+    )
     whole = report["timeline"]
     assert whole["dt_s"] == pytest.approx(0.02)
     (series,) = whole["series"]
@@ -518,7 +529,7 @@ def test_what_is_missing_is_told_once_and_not_of_who_takes_no_part(tmp_path: Pat
     parts = [program(pid, [10.0, 10.0], names=[lack]) for pid in (1, 2)]
     shell = idle(3, names=[unavailable("switches", "too short", "none")])
     report = report_of(tmp_path, *parts, shell)
-    assert [each["what"] for each in report["unavailable"]] == ["energy"]
+    assert [entry["what"] for entry in report["unavailable"]] == ["energy"]
 
 
 def test_an_exec_a_fork_and_a_reused_pid_are_processes_of_their_own(tmp_path: Path) -> None:
@@ -528,11 +539,11 @@ def test_an_exec_a_fork_and_a_reused_pid_are_processes_of_their_own(tmp_path: Pa
         program(2, [4.0, 4.0], wall=4.0, begin=1.0, forked_from=1),
     ]
     report = report_of(tmp_path, *parts)
-    told = [
+    reported = [
         (process["id"], process["image"], process["forked_from"], process["begin_s"])
         for process in report["processes"]
     ]
-    assert told == [("1-0", 0, None, 0.0), ("1-1", 1, None, 2.0), ("2-0", 0, 1, 1.0)]
+    assert reported == [("1-0", 0, None, 0.0), ("1-1", 1, None, 2.0), ("2-0", 0, 1, 1.0)]
     assert [process["ended"] for process in report["processes"]] == ["exec", "exit", "exit"]
     assert report["regions"][0]["work_s"] == pytest.approx(18.0)
     assert report["observed_s"] == pytest.approx(5.0)
@@ -549,7 +560,7 @@ def test_a_killed_child_counts_until_its_last_sign(tmp_path: Path) -> None:
                 ]
             )
         ],
-        [APP, subject(1, offset=0x40, where=1)],
+        [APP, subject(1, offset=0x40, place=1)],
         pid=2,
         wall=4.0,
         ended=False,
@@ -571,10 +582,12 @@ def test_tables_and_json_say_the_same_of_processes(
     )
     tables(typed(report), tmp_path)
     lines = capsys.readouterr().out.splitlines()
-    for rank, each in enumerate(report["processes"]):
-        cells = [cell.strip() for cell in next(line for line in lines if each["id"] in line).split("│")[1:-1]]
-        assert cells[:4] == ["./app -x", each["id"], f"node{rank}", str(rank)]
-        assert cells[6] == percent(each["efficiency"])
+    for rank, process in enumerate(report["processes"]):
+        cells = [
+            cell.strip() for cell in next(line for line in lines if process["id"] in line).split("│")[1:-1]
+        ]
+        assert cells[:4] == ["./app -x", process["id"], f"node{rank}", str(rank)]
+        assert cells[6] == percent(process["efficiency"])
     region = next(line for line in lines if "10 s / 10 s / 10 s" in line)
     assert "14 s / 17 s / 20 s" in region and "0 us / 3 s / 6 s" in region
 

@@ -31,10 +31,10 @@ def told(
     """Why there is nothing to tune, of a region with these rows."""
     team = team_of(REGION, 2.0, [1.0] * threads, calls=calls)
     lanes = [LaneFile(rows=[*team, *rows]), *[LaneFile() for _ in range(threads - 1)]]
-    known = [subject(REGION, name="r"), subject(LOOP, kind=SubjectKind.LOOP), *names]
-    process = ProcessFiles(lanes, known, parallel=2.0)
+    known_values = [subject(REGION, name="r"), subject(LOOP, kind=SubjectKind.LOOP), *names]
+    process = ProcessFiles(lanes, known_values, parallel=2.0)
     report = build(open_run(write_run(folder, process, info={"steering": {"mode": mode}})))
-    return [each["why"] for each in report["unavailable"] if each["what"] == "tuning of r"]
+    return [entry["why"] for entry in report["unavailable"] if entry["what"] == "tuning of r"]
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def told(
 def test_the_reason_is_of_the_region(
     tmp_path: Path, rows: list[bytes], more: dict[str, int], why: str
 ) -> None:
-    (found,) = told(tmp_path / "run", rows, **more)
-    assert why in found
+    (result,) = told(tmp_path / "run", rows, **more)
+    assert why in result
 
 
 def test_what_has_a_knob_or_was_not_to_be_tuned_has_no_reason(tmp_path: Path) -> None:
@@ -76,8 +76,8 @@ def loops_of(folder: Path, *lanes: list[bytes]) -> list[dict[str, Any]]:
     names = [subject(REGION, name="r"), subject(LOOP, kind=SubjectKind.LOOP)]
     process = ProcessFiles([LaneFile(rows=rows) for rows in lanes], names, parallel=2.0)
     (region,) = build(open_run(write_run(folder, process)))["regions"]
-    found: list[dict[str, Any]] = region["loops"]
-    return found
+    result: list[dict[str, Any]] = region["loops"]
+    return result
 
 
 def test_executions_by_teams_of_several_forkers_add_up(tmp_path: Path) -> None:

@@ -22,18 +22,20 @@ RUNS, LOOKS, IDLE, CAPPED = WorkerState.RUNS, WorkerState.LOOKS, WorkerState.IDL
 NAMES = [subject(RUNTIME, SubjectKind.WORKERS, "runtime 1"), subject(TASK, SubjectKind.TASK, "stencil")]
 
 
-def state(which: int, total: float, busy: float | None = None, count: int = 1, since: int = 0) -> bytes:
-    seen = int((total if busy is None else busy) * S)
-    return row(RUNTIME, Metric.WORKER, int(total * S), flags=which, count=count, x=(seen, since, 0, 0))
+def state(chosen: int, total: float, busy: float | None = None, count: int = 1, begin: int = 0) -> bytes:
+    seen_values = int((total if busy is None else busy) * S)
+    return row(
+        RUNTIME, Metric.WORKER, int(total * S), flags=chosen, count=count, x=(seen_values, begin, 0, 0)
+    )
 
 
-def tasks(count: int, each: float, made: int = 0, number: int = TASK) -> bytes:
-    return row(number, Metric.TASK, int(count * each * S), count=count, x=(made, 0, 0, 0))
+def tasks(count: int, entry: float, created: int = 0, number: int = TASK) -> bytes:
+    return row(number, Metric.TASK, int(count * entry * S), count=count, x=(created, 0, 0, 0))
 
 
-def report_of(path: Path, lanes: list[LaneFile], parallel: float, **more: Any) -> dict[str, Any]:
-    info = more.pop("info", None)
-    process = ProcessFiles(lanes, NAMES, parallel=parallel, **{"cpus": 2.0, **more})
+def report_of(path: Path, lanes: list[LaneFile], parallel: float, **overrides: Any) -> dict[str, Any]:
+    info = overrides.pop("info", None)
+    process = ProcessFiles(lanes, NAMES, parallel=parallel, **{"cpus": 2.0, **overrides})
     return build(open_run(write_run(path / "run", process, info=info)))
 
 
@@ -68,7 +70,7 @@ def test_a_parked_worker_is_starved_while_another_works_and_idle_while_none_does
     figures = ("work_s", "looking_s", "starved_s", "idle_s", "capped_s")
     assert [second[key] for key in figures] == pytest.approx([4, 0, 4, 2, 0], abs=1e-5)
     assert (second["runtime"], second["parks"]) == ("runtime 1", 1)
-    assert not any(each["what"] == "OpenMP regions" for each in report["unavailable"])
+    assert not any(entry["what"] == "OpenMP regions" for entry in report["unavailable"])
 
 
 def test_who_looks_for_longer_than_finding_takes_has_no_task(tmp_path: Path) -> None:
@@ -119,30 +121,30 @@ def test_a_region_inside_a_task_is_counted_once(tmp_path: Path) -> None:
 
 def test_a_part_of_a_task_that_another_worker_began_is_part_of_its_time(tmp_path: Path) -> None:
     # Two tasks of 1 s each until they left their thread; 3 s of one of them on the other worker, which counts none.
-    later = row(TASK, Metric.TASK, 3 * S, count=0)
+    later_value = row(TASK, Metric.TASK, 3 * S, count=0)
     lanes = [
         LaneFile(),
         LaneFile(rows=[state(RUNS, 10.0), tasks(2, 1.0)], run_s=10.0),
-        LaneFile(rows=[state(RUNS, 10.0), later], run_s=10.0),
+        LaneFile(rows=[state(RUNS, 10.0), later_value], run_s=10.0),
     ]
-    (found,) = report_of(tmp_path, lanes, 10.0)["tasks"]
-    assert (found["count"], found["timed"]) == (2, 2)
-    assert found["total_s"] == pytest.approx(5.0)
+    (result,) = report_of(tmp_path, lanes, 10.0)["tasks"]
+    assert (result["count"], result["timed"]) == (2, 2)
+    assert result["total_s"] == pytest.approx(5.0)
 
 
 def test_what_timed_tasks_do_not_explain_is_the_runtime(tmp_path: Path) -> None:
     # 10 M tasks in 10 s; 100,000 were timed, at 0.5 us each, of which a clock read of 20 ns: they stand for 4.8 s.
-    each = 500
+    entry = 500
     counted = bytearray(
-        row(TASK, Metric.TASK, 100_000 * each, count=100_000, flags=TaskFlags.COUNTED, x=(0, 0, 0, 5 * S))
+        row(TASK, Metric.TASK, 100_000 * entry, count=100_000, flags=TaskFlags.COUNTED, x=(0, 0, 0, 5 * S))
     )
     counted[16:24] = (10_000_000).to_bytes(8, "little")
     # All in one bucket, whose middle is not at 500: an error of 116 ns each, over the root of 100,000.
-    error = 2 * (0.75 * 512 - each) * 1e7 / 100_000**0.5 * 1e-9
+    error = 2 * (0.75 * 512 - entry) * 1e7 / 100_000**0.5 * 1e-9
     lanes = [LaneFile(), LaneFile(rows=[state(RUNS, 10.0), bytes(counted)], run_s=10.0)]
     report = report_of(tmp_path, lanes, 10.0)
-    own = (1e7 * COUNTED_TASK_NS + 1e5 * TIMED_TASK_NS + 35.0) * 1e-9
-    work = 4.8 + abs(error) - own
+    own_value = (1e7 * COUNTED_TASK_NS + 1e5 * TIMED_TASK_NS + 35.0) * 1e-9
+    work = 4.8 + abs(error) - own_value
     check(report, work=work / 20, runtime=(10 - work) / 20, serial=10 / 20)
     assert report["tasks"][0]["total_s"] == pytest.approx(4.8)
     assert report["tasks"][0]["mean_s"] == pytest.approx(480e-9)
@@ -169,8 +171,8 @@ def test_times_with_inner_tasks_explain_nothing(tmp_path: Path) -> None:
 
 def test_states_that_a_kill_left_open_last_until_then(tmp_path: Path) -> None:
     # Killed at 10 s: one worker ran since 4 s, the other was parked since 6 s and had run for 2 s before that.
-    running = LaneFile(rows=[state(RUNS, 0.0, count=0, since=4 * S)], run_s=6.0)
-    parked = LaneFile(rows=[state(RUNS, 2.0), state(IDLE, 0.0, count=0, since=6 * S)], run_s=2.0)
+    running = LaneFile(rows=[state(RUNS, 0.0, count=0, begin=4 * S)], run_s=6.0)
+    parked = LaneFile(rows=[state(RUNS, 2.0), state(IDLE, 0.0, count=0, begin=6 * S)], run_s=2.0)
     process = ProcessFiles([LaneFile(), running, parked], NAMES, cpus=2.0, ended=False)
     home = process.write(tmp_path / "run")
     head = bytearray((home / "process.tt").read_bytes())
@@ -184,33 +186,33 @@ def test_states_that_a_kill_left_open_last_until_then(tmp_path: Path) -> None:
 def test_too_few_tasks_and_a_long_one(tmp_path: Path) -> None:
     lanes = two_workers()
     lanes[1].rows += [tasks(4, 0.5), tasks(1, 6.0, number=7)]
-    found = causes(report_of(tmp_path, lanes, 8.0))
-    assert "too few tasks ready" not in found  # the long one explains all
-    assert found["one long task"]["gain_s"] == pytest.approx(2.0, rel=1e-5)
-    assert found["one long task"]["subject"] == "subject 7"
-    assert "6 s of the 8 s" in found["one long task"]["evidence"]
+    result = causes(report_of(tmp_path, lanes, 8.0))
+    assert "too few tasks ready" not in result  # the long one explains all
+    assert result["one long task"]["gain_s"] == pytest.approx(2.0, rel=1e-5)
+    assert result["one long task"]["subject"] == "subject 7"
+    assert "6 s of the 8 s" in result["one long task"]["evidence"]
 
 
 def test_too_few_tasks_where_nothing_explains_it(tmp_path: Path) -> None:
     lanes = two_workers()
     lanes[1].rows += [tasks(5, 0.5)]
-    found = causes(report_of(tmp_path, lanes, 8.0))["too few tasks ready"]
-    assert found["gain_s"] == pytest.approx(2.0, rel=1e-5)
-    assert "1.5 of 2" in found["evidence"]
-    assert "than the 5 it has" in found["action"]
+    result = causes(report_of(tmp_path, lanes, 8.0))["too few tasks ready"]
+    assert result["gain_s"] == pytest.approx(2.0, rel=1e-5)
+    assert "1.5 of 2" in result["evidence"]
+    assert "than the 5 it has" in result["action"]
 
 
 def test_one_producer(tmp_path: Path) -> None:
     lanes = two_workers()
-    lanes[0].rows = [tasks(0, 0.0, made=990)]
+    lanes[0].rows = [tasks(0, 0.0, created=990)]
     lanes[0].run_s = 5.0
     lanes[1].rows += [tasks(600, 0.013)]
-    lanes[2].rows += [tasks(400, 0.01, made=10)]
-    found = causes(report_of(tmp_path, lanes, 8.0, cpus=3.0))
-    assert "99% of 1000 tasks" in found["one producer"]["evidence"]
-    assert "took it 5 s of the 8 s" in found["one producer"]["evidence"]
-    assert found["one producer"]["gain_s"] == pytest.approx(2.0)
-    assert "too few tasks ready" not in found
+    lanes[2].rows += [tasks(400, 0.01, created=10)]
+    result = causes(report_of(tmp_path, lanes, 8.0, cpus=3.0))
+    assert "99% of 1000 tasks" in result["one producer"]["evidence"]
+    assert "took it 5 s of the 8 s" in result["one producer"]["evidence"]
+    assert result["one producer"]["gain_s"] == pytest.approx(2.0)
+    assert "too few tasks ready" not in result
 
 
 @pytest.mark.parametrize(("ran", "is_limit"), [(0.0, True), (3.9, True), (4.1, False), (8.0, False)])
@@ -219,7 +221,7 @@ def test_who_makes_all_tasks_is_told_only_while_others_wait_for_it(
 ) -> None:
     # Of 8 s the first worker ran the tasks that it had made for so long: the rest it was busy with making them.
     lanes = two_workers()
-    lanes[1].rows += [tasks(500, ran / 500, made=1000)]
+    lanes[1].rows += [tasks(500, ran / 500, created=1000)]
     lanes[2].rows += [tasks(500, 0.008)]
     assert ("one producer" in causes(report_of(tmp_path, lanes, 8.0))) == is_limit
 
@@ -227,8 +229,10 @@ def test_who_makes_all_tasks_is_told_only_while_others_wait_for_it(
 def test_a_chain_of_tasks(tmp_path: Path) -> None:
     # By turns at two workers, each of which has nothing to do meanwhile.
     lanes = [LaneFile(run_s=1.0)] + [
-        LaneFile(rows=[state(RUNS, 4.0), state(IDLE, 6.0, 4.0), tasks(1000, 0.004, made=made)], run_s=4.0)
-        for made in (2000, 0)
+        LaneFile(
+            rows=[state(RUNS, 4.0), state(IDLE, 6.0, 4.0), tasks(1000, 0.004, created=created)], run_s=4.0
+        )
+        for created in (2000, 0)
     ]
     report = report_of(tmp_path, lanes, 8.0)
     first = report["findings"][0]
@@ -240,7 +244,7 @@ def test_a_chain_of_tasks(tmp_path: Path) -> None:
 def test_tasks_that_are_too_short_to_be_shared(tmp_path: Path) -> None:
     # 0.8 us each: that the second worker had none is no want of tasks.
     lanes = two_workers(rows=[state(IDLE, 10.0, 8.0)])
-    lanes[1].rows += [tasks(10_000_000, 0.6e-6, made=10_000_000)]
+    lanes[1].rows += [tasks(10_000_000, 0.6e-6, created=10_000_000)]
     report = report_of(tmp_path, lanes, 8.0)
     assert report["findings"][0]["cause"] == "tasks too small"
     assert "too few tasks ready" not in causes(report)
@@ -255,13 +259,15 @@ def test_times_of_a_kind_that_waits(tmp_path: Path) -> None:
 
 def test_tasks_that_wait_for_one_mutex_are_no_chain(tmp_path: Path) -> None:
     lanes = [LaneFile(run_s=1.0)] + [
-        LaneFile(rows=[state(RUNS, 4.0), state(IDLE, 6.0, 4.0), tasks(1000, 0.004, made=made)], run_s=4.0)
-        for made in (2000, 0)
+        LaneFile(
+            rows=[state(RUNS, 4.0), state(IDLE, 6.0, 4.0), tasks(1000, 0.004, created=created)], run_s=4.0
+        )
+        for created in (2000, 0)
     ]
     lanes[2].rows += [row(TASK, Metric.SUSPENDED, 20 * S, count=1900, flags=WaitCause.MUTEX)]
-    found = report_of(tmp_path, lanes, 8.0)["findings"]
-    assert found[0]["cause"] == "tasks wait for each other"
-    assert not {"one producer", "a chain of tasks"} & {each["cause"] for each in found}
+    result = report_of(tmp_path, lanes, 8.0)["findings"]
+    assert result[0]["cause"] == "tasks wait for each other"
+    assert not {"one producer", "a chain of tasks"} & {entry["cause"] for entry in result}
 
 
 def test_tasks_that_wait(tmp_path: Path) -> None:
@@ -281,26 +287,26 @@ def test_the_task_that_waits_for_all_others_is_not_told(
         row(TASK, Metric.SUSPENDED, 2 * S, count=4, flags=WaitCause.FUTURE),
         tasks(tasks_ran, 0.01),
     ]
-    found = causes(report_of(tmp_path, lanes, 8.0))
-    assert ("tasks wait for each other" in found) == is_told
+    result = causes(report_of(tmp_path, lanes, 8.0))
+    assert ("tasks wait for each other" in result) == is_told
 
 
 def test_time_without_tasks_and_cpus_without_workers(tmp_path: Path) -> None:
     lanes = [LaneFile(run_s=4.0), LaneFile(rows=[state(RUNS, 6.0)], run_s=6.0)]
-    found = causes(report_of(tmp_path, lanes, 6.0))
-    assert found["serial part"]["gain_s"] == pytest.approx(2.0)
-    assert found["fewer workers than CPUs"]["gain_s"] == pytest.approx(3.0)
+    result = causes(report_of(tmp_path, lanes, 6.0))
+    assert result["serial part"]["gain_s"] == pytest.approx(2.0)
+    assert result["fewer workers than CPUs"]["gain_s"] == pytest.approx(3.0)
 
 
 def test_scheduling_policies_that_were_left_open_are_told(tmp_path: Path) -> None:
     key = "tasks/app/runtime 1/2 workers"
-    told = [
+    reported = [
         fact(f"scheduler {key}", "local"),
         fact(f"schedulers {key}", "local-priority,abp-priority"),
         fact(f"scheduler-advised {key}", "abp-priority: 30 % of the tasks are stolen: too many"),
         fact("scheduler tasks/app/runtime 2/1 workers", "local-priority"),
     ]
-    process = ProcessFiles(two_workers(), [*NAMES, *told], parallel=8.0, cpus=2.0)
+    process = ProcessFiles(two_workers(), [*NAMES, *reported], parallel=8.0, cpus=2.0)
     first, second = build(open_run(write_run(tmp_path / "run", process)))["schedulers"]
     assert first == {
         "process": "100-0",
@@ -317,10 +323,10 @@ def test_scheduling_policies_that_were_left_open_are_told(tmp_path: Path) -> Non
 def test_advice_of_the_steering_is_a_finding(tmp_path: Path) -> None:
     advice = fact("advice for runtime 1", "--trimtab:policy=abp-priority: 30 % of the tasks are stolen")
     process = ProcessFiles(two_workers(), [*NAMES, advice], parallel=8.0, cpus=2.0)
-    found = causes(build(open_run(write_run(tmp_path / "run", process))))["another scheduling policy"]
-    assert (found["subject"], found["evidence"]) == ("runtime 1", "30 % of the tasks are stolen")
-    assert found["action"].startswith("try --trimtab:policy=abp-priority and compare")
-    assert found["gain_s"] == pytest.approx(2.0)
+    result = causes(build(open_run(write_run(tmp_path / "run", process))))["another scheduling policy"]
+    assert (result["subject"], result["evidence"]) == ("runtime 1", "30 % of the tasks are stolen")
+    assert result["action"].startswith("try --trimtab:policy=abp-priority and compare")
+    assert result["gain_s"] == pytest.approx(2.0)
 
 
 def test_verdict_of_workers(tmp_path: Path) -> None:
