@@ -51,7 +51,7 @@ def make(root: Path, folder: str, out: Path) -> None:
 
 
 def finished(command: list[str], timeout_s: float, **overrides: Any) -> str:
-    """What a command prints that ends with code 0 within that time; `more` is what subprocess.run takes."""
+    """What a command prints that ends with code 0 within that time; `overrides` is what subprocess.run takes."""
     try:
         completed = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, **overrides)
     except subprocess.TimeoutExpired as error:

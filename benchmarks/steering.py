@@ -62,7 +62,7 @@ class SteeringCase:
     environment: tuple[tuple[str, str], ...] = ()
 
     def rounds(self, given_values: int) -> int:
-        """Of this program, where `given` are those of any: more, where little is to be told from much noise."""
+        """Of this program, where `given_values` are those of any: more, where little is to be told from much noise."""
         return given_values * (_OFTEN if self.most >= 1 or self.hogs else 1)
 
     @property

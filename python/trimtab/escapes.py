@@ -10,12 +10,12 @@ from typing import Any
 
 
 def printable(text: str, allowed: str = "") -> str:
-    r"""`text` with escapes for what a terminal would not show as it is, but for the characters in `also`.
+    r"""`text` with escapes for what a terminal would not show as it is, but for the characters in `allowed`.
 
     These are control characters, changes of direction, characters without width, and undecodable bytes.
 
     Example:
-        >>> printable("a\nb\tc"), printable("a\nb\tc", also="\t")
+        >>> printable("a\nb\tc"), printable("a\nb\tc", allowed="\t")
         ('a\\nb\\tc', 'a\\nb\tc')
         >>> printable("\x1b[2J \u202e \u200b \udc80 größer")
         '\\x1b[2J \\u202e \\u200b \\udc80 größer'

@@ -84,7 +84,7 @@ def run_to_end(
     started: Callable[[int], None] = lambda _: None,
     **options: Any,
 ) -> Ended:
-    """Run argv to its end, or for `timeout_s`; `started` is told its process number, `more` is what Popen takes.
+    """Run argv to its end, or for `timeout_s`; `started` is told its process number, `options` is what Popen takes.
 
     Raises:
         OSError: it cannot be started.

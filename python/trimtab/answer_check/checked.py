@@ -65,7 +65,7 @@ def check(
     """Run both sides in turn and compare them; what they wrote is below `folder`.
 
     Where they differ, the plain side is run as often again: what it does by itself only now and then is not the
-    tuning's. `tell` is told what comes next, how many runs are done, and of how many.
+    tuning's. `report_progress` gets what comes next, how many runs are done, and of how many.
 
     Raises:
         CheckError: the program cannot be run.

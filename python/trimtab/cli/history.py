@@ -110,7 +110,7 @@ def export_entries(program: str | None, to: str, file: Path | None) -> None:
 
 @run_history.command("forget")
 @click.argument("numbers", type=int, nargs=-1, metavar="[ID]...")
-@click.option("--all", "is_all", is_flag=True, help="Everything.")
+@click.option("--all", "is_everything", is_flag=True, help="Everything.")
 @_with_file
 def forget_entries(numbers: tuple[int, ...], is_everything: bool, file: Path | None) -> None:
     """Remove settings, by their ids or all of them: the next run with --tune searches again."""

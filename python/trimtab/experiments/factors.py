@@ -18,7 +18,7 @@ _MOST_CONFIGURATIONS = 1_000_000
 
 
 def factor(table: Fields, name: str, definition: Any, fixed: Mapping[str, Value]) -> Factor:
-    """The factor that `given` is: a list, or a table with `values` or `range`."""
+    """The factor that `definition` is: a list, or a table with `values` or `range`."""
     if not isinstance(definition, dict):
         return Factor(name, _listed(table, name, definition), name)
     inner = Fields(table.file, table.path(name), definition)

@@ -54,7 +54,7 @@ def _blocks(
 
 
 def shuffle(runs: list[Planned], seed: int, purpose: str) -> None:
-    """In place, by the seed and the word `what` alone."""
+    """In place, by the seed and the word `purpose` alone."""
     # A string seeds the same on every machine and version of Python.
     random.Random(f"{seed}/{purpose}").shuffle(runs)
 

@@ -88,7 +88,7 @@ class Namer:
         self.names: list[str] = []
 
     def numbers(self, slices: Slices, events: Records, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The number (from 0, into `names`) of each of the items `which`."""
+        """The number (from 0, into `names`) of each of the `chosen` items."""
         source = slices.source[chosen]
         role = slices.role[chosen].astype(np.int64)
         is_named_by_arg = np.isin(role, _TOLD_BY_ARG)

@@ -265,7 +265,7 @@ class _Shown:
     entering: _Touching
 
     def numbers(self, template: _Template, items_of_template: Integers) -> Iterator[tuple[int, int, Any]]:
-        """Place, width and bytes of the numbers of a template, for the items `mine`."""
+        """Place, width and bytes of the numbers of a template, for `items_of_template`."""
         if not template.places:
             return
         places = iter(template.places)

@@ -21,7 +21,7 @@ class Advance(Protocol):
 def progress(
     activity: str, total: int | None = None, *, stream: TextIO | None = None, patience_s: float = _PATIENCE_S
 ) -> Iterator[Advance]:
-    """A bar with the word `what` while the block runs, gone afterwards.
+    """A bar with the word `activity` while the block runs, gone afterwards.
 
     What is yielded adds to the part of `total` that is done; without a total the bar only moves. The bar is
     drawn by a thread of its own, so that work that never reports shows one, too.

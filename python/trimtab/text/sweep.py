@@ -33,7 +33,7 @@ def sweep_tables(swept: Mapping[str, Any]) -> None:
 
 
 def fitting(columns: Sequence[Column], least_width: int, width: int) -> list[Column]:
-    """As many columns, from the left, as a terminal is wide; the first `least` in any case.
+    """As many columns, from the left, as a terminal is wide; the first `least_width` in any case.
 
     Example:
         >>> [head for head, _ in fitting([("a", ["1"]), ("b", ["22"]), ("c", ["333"])], 1, 21)]

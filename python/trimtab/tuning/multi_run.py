@@ -155,7 +155,7 @@ def tune(
         learning_runs: runs with search within them, at least one, one after the other; each begins with what the ones before found.
         pairs: of runs, for each thing that is to be proved; at least 5.
         candidates: what to try at the start, from the report of the last learning run.
-        told: of each run.
+        report_trial: called for each run.
 
     Raises:
         RunFailed: the program failed with something that was tried, or by itself.
