@@ -112,7 +112,7 @@ def swept_whole(
     reported: Callable[[Progress], None],
     place: str,
 ) -> Swept:
-    """All runs of the experiment; `where`: what errors begin with.
+    """All runs of the experiment; `place`: what errors begin with.
 
     Raises:
         ExperimentError: it cannot be run.
