@@ -69,13 +69,15 @@ bool recording_reader::take_head(std::string_view tag, words& rest, std::string_
   recording_head& head = m_into.head;
   if (tag == "policy") {
     auto parsed = policy_from_line(text_after);
-    if (parsed) head.policies.push_back(*std::move(parsed));
-    return parsed.has_value();
+    if (!parsed) return false;
+    head.policies.push_back(*std::move(parsed));
+    return true;
   }
   if (tag == "setting") {
     auto parsed = setting_from_line(text_after);
-    if (parsed) head.settings.push_back(*std::move(parsed));
-    return parsed.has_value();
+    if (!parsed) return false;
+    head.settings.push_back(*std::move(parsed));
+    return true;
   }
   if (tag == "runtime") {
     head.runtime = rest.number<std::uint32_t>();

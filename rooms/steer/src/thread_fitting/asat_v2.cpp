@@ -27,7 +27,7 @@ std::optional<thread_fitting::verdict> asat_v2::judge_passage(const situation& n
 std::optional<thread_fitting::verdict> asat_v2::judge_dip(const situation& now) {
   const auto dip = now.figure_of(figures::dip_seconds);
   const auto members = static_cast<knob_value>(now.figure_of(figures::dip_members).value_or(0));
-  if (!dip || members != *now.more || *dip >= m_options.longest_dip_s()) return std::nullopt;
+  if (!dip || !now.more || members != *now.more || *dip >= m_options.longest_dip_s()) return std::nullopt;
   m_planned = {};
   return verdict{*now.more, "barrier passages are short with one more",
                  now.evidence({figures::passage_seconds, figures::dip_seconds})};
