@@ -228,7 +228,7 @@ def _small_chunks(regions: list[Region]) -> list[Finding]:
     """gain = chunks * cost of handing one out / threads, at most the region's wall time."""
     findings = []
     for region in regions:
-        each_s = _DISPATCH_S.get(region.runtime or "", _DISPATCH_BY_STEALING_S)
+        dispatch_s = _DISPATCH_S.get(region.runtime or "", _DISPATCH_BY_STEALING_S)
         for loop in region.loops:
             if loop.schedule not in SELF_SCHEDULED or not loop.chunks:
                 continue
@@ -241,7 +241,7 @@ def _small_chunks(regions: list[Region]) -> list[Finding]:
                     f"{region.work_s / loop.chunks * 1e6:.2g} us of work each",
                     f"write schedule({loop.schedule}, {max(int(chunk_size * 16), 16)}): "
                     "a chunk should be worth 10 us and more",
-                    min(loop.chunks * each_s / region.threads, region.wall_s),
+                    min(loop.chunks * dispatch_s / region.threads, region.wall_s),
                 )
             )
     return findings

@@ -12,13 +12,13 @@ def schedulers(process: Process, process_id: str) -> list[Scheduler]:
     `others` are all that the runtime could have had besides.
     """
     facts = process.facts
-    found_schedulers: list[Scheduler] = []
+    entries: list[Scheduler] = []
     for fact, now in facts.items():
         name, _, key = fact.partition(" ")
         if name != "scheduler" or not key:
             continue
         advised, _, reason = facts.get(f"scheduler-advised {key}", "").partition(": ")
-        found_schedulers.append(
+        entries.append(
             Scheduler(
                 process=process_id,
                 # tasks/PROGRAM/runtime 1/2 workers
@@ -30,4 +30,4 @@ def schedulers(process: Process, process_id: str) -> list[Scheduler]:
                 others=tuple(word for word in facts.get(f"schedulers {key}", "").split(",") if word),
             )
         )
-    return found_schedulers
+    return entries

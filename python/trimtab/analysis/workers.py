@@ -213,15 +213,15 @@ def _suspended_s(process: Process) -> dict[int, float]:
 
 def suspensions(process: Process) -> dict[WaitCause, tuple[int, float]]:
     """Of each cause: how often tasks were suspended for it, and for how long, seconds."""
-    by_number: dict[WaitCause, tuple[int, float]] = {}
+    by_cause: dict[WaitCause, tuple[int, float]] = {}
     for lane in process.lanes:
         for row in lane.rows[lane.rows["what"] == METRICS["suspended"]]:
             cause = WaitCause(row["flags"]) if row["flags"] in CAUSES else WaitCause.OTHER
-            count, total = by_number.get(cause, (0, 0.0))
+            count, total = by_cause.get(cause, (0, 0.0))
             timed = max(int(row["timed"]), 1)
             seconds = float(row["sum"]) * int(row["count"]) / timed * process.ns_per_tick * 1e-9
-            by_number[cause] = (count + int(row["count"]), total + seconds)
-    return by_number
+            by_cause[cause] = (count + int(row["count"]), total + seconds)
+    return by_cause
 
 
 def beside_tasks_s(process: Process) -> float:

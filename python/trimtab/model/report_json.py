@@ -9,5 +9,5 @@ import msgspec
 
 def as_json(value: msgspec.Struct) -> dict[str, Any]:
     """A report, or a part of one, as dicts and lists whose keys are those of docs/reference/report.md."""
-    builtins_form: dict[str, Any] = msgspec.to_builtins(value)
-    return builtins_form
+    fields: dict[str, Any] = msgspec.to_builtins(value)
+    return fields

@@ -108,7 +108,7 @@ bool task_deque::offer() noexcept {
   const std::uint32_t own_count = m_head.load(std::memory_order_relaxed) - m_split;
   if (own_count == 0) return false;
   const std::uint32_t split = m_split + std::min((own_count + 1) / 2, most_offered);
-  // Thieves move the tail only. seq_cst: who goes to sleep has told so before it looks here (event_count).
+  // Thieves move the tail only. seq_cst: a worker counts itself as a sleeper before it looks here (event_count).
   while (!m_bounds.compare_exchange_weak(bounds, pack(tail_of(bounds), split + shift()), std::memory_order_seq_cst,
                                          std::memory_order_relaxed)) {
   }

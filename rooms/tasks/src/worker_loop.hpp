@@ -25,7 +25,7 @@ class worker_loop {
   template <scheduling_policy policy>
   static void sleep(worker& this_worker, const policy& scheduler) noexcept;
   static bool may_work(const worker& this_worker) noexcept {
-    // seq_cst: who goes to rest has told so before it looks here (event_count).
+    // seq_cst: a worker counts itself as resting before it looks here (event_count).
     return this_worker.m_number < this_worker.m_owner->m_queues.active.load(std::memory_order_seq_cst);
   }
   static void rest(worker& this_worker) noexcept;

@@ -32,13 +32,13 @@ class team_sizes {
     std::uintptr_t thread;
     const void* runtime;
   };
-  // Before the first fork: clauses and omp_set_num_threads do not stay. least_own: a number that may be wanted anyway, so
-  // that a clause may be brought down to it whatever the first region has.
+  // Before the first fork: clauses and omp_set_num_threads do not stay. least_own_count: a number that may be wanted anyway,
+  // so that a clause may be brought down to it whatever the first region has.
   void include_fixed(std::uint32_t least_own_count) noexcept;
   bool includes_fixed() const noexcept { return m_least_own.load(std::memory_order_relaxed) != 0; }
 
-  // A region of level 1 without a clause that stays begins; `own`: the program's own number. Members that it is to have;
-  // `wanted`: where it has a number of its own.
+  // A region of level 1 without a clause that stays begins; `own_count`: the program's own number. Members that it is to
+  // have; `wanted`: where it has a number of its own.
   std::uint32_t fork(const who& forker, std::uint32_t own_count, std::uint32_t wanted = as_it_is) noexcept;
   // The program asks for the number of threads at a place of its code. What it is told. on_trial: in place of what is
   // wanted.

@@ -310,7 +310,7 @@ class countdown {
 enum class start_time { immediate, on_notify };
 
 // A task that gives a future its value by call(): comes to a queue at once, where who waits for it may find it, or when it
-// is told so.
+// is notified.
 template <class value, class function, start_time time>
 class call_state : public task, public state<value> {
  public:
