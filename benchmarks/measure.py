@@ -30,7 +30,7 @@ Measured = TypeVar("Measured")
 def measure_all(
     cases: Sequence[Measured],
     titled: Callable[[Measured], str],
-    first: Callable[[Measured, Patience, int], dict[str, Any]],
+    measure_one: Callable[[Measured, Patience, int], dict[str, Any]],
     *,
     is_smoke: bool,
     minutes: float,
@@ -56,7 +56,7 @@ def measure_all(
     patience = Patience(0 if is_smoke else 60 * minutes / max(len(cases), 1), QUIET)
     for number, case in enumerate(cases):
         began = time.monotonic()
-        results["cases"].append(first(case, patience, number))
+        results["cases"].append(measure_one(case, patience, number))
         report_progress(f"{number + 1:3}/{len(cases)}  {titled(case)}  {time.monotonic() - began:.1f} s")
     return results
 

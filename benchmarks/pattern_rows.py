@@ -413,8 +413,8 @@ _NOWAIT = (
 )
 
 
-def _cancelled(moment: str) -> str:
-    body = f"{{\n{_CELL}\nif ({moment}) {{\n#pragma omp cancel for\n}}\n}}"
+def _cancelled(condition: str) -> str:
+    body = f"{{\n{_CELL}\nif ({condition}) {{\n#pragma omp cancel for\n}}\n}}"
     return f"START;\n#pragma omp parallel\n{{\n#pragma omp for {SCHEDULE}\n{_UP} {body}\n}}\nSTOP(trip);"
 
 

@@ -98,8 +98,8 @@ class PatternCase:
     @property
     def title(self) -> str:
         """For progress and tables."""
-        given_values = "".join(f", `{option}`" for option in self.options)
-        return f"{self.row.name}, {self.compiler}, {self.shape}{given_values}"
+        options_text = "".join(f", `{option}`" for option in self.options)
+        return f"{self.row.name}, {self.compiler}, {self.shape}{options_text}"
 
     @property
     def has_knob(self) -> bool:
@@ -266,9 +266,9 @@ class _Measuring:
                 finished(self._program(level, self._instances), _TIMEOUT_S, env=environment).strip()
             )
             return time.monotonic() - began
-        with tempfile.TemporaryDirectory() as own_value:
-            run = Path(own_value) / "run"
-            history = folder / "history" if level == FROZEN else Path(own_value) / "history"
+        with tempfile.TemporaryDirectory() as scratch:
+            run = Path(scratch) / "run"
+            history = folder / "history" if level == FROZEN else Path(scratch) / "history"
             mode = "--frozen" if level == FROZEN else "--tune"
             command = self._watched(mode, history, run, self._instances)
             command.insert(2, "-q")

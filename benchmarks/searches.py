@@ -76,8 +76,8 @@ def _name(case: dict[str, Any]) -> str:
     return str(case["surface"]) + ("" if case["is_recorded"] else " (modelled)")
 
 
-def _cell(until: float | None, arrival: float, ended: float) -> str:
-    return f"{'-' if until is None else f'{until:.0f}'}, {arrival:.0%}, {ended:.2f}"
+def _cell(until: float | None, reached: float, ended: float) -> str:
+    return f"{'-' if until is None else f'{until:.0f}'}, {reached:.0%}, {ended:.2f}"
 
 
 def recorded_on(results: Results) -> str:
@@ -154,9 +154,9 @@ def overview(results: Results) -> str:
             ]
         rows.append(row)
     head = [
-        f"{moment}: {item_name}"
-        for moment in ("alone", "in a run")
-        for item_name in ("reaches 5 %", "after", "ends within 5 %", "at worst")
+        f"{experiment}: {figure}"
+        for experiment in ("alone", "in a run")
+        for figure in ("reaches 5 %", "after", "ends within 5 %", "at worst")
     ]
     return markdown(["search", *head], rows)
 

@@ -68,12 +68,12 @@ def run_sharing(
 
 def _take(target: dict[str, dict[str, Any]], result: Iterable[_Found]) -> None:
     for entry in result:
-        entry_of = target.setdefault(
+        case = target.setdefault(
             entry.title, {"title": entry.title, "bar": entry.bar, "ratio": [], "notes": []}
         )
-        entry_of["ratio"].append(round(entry.ratio, 4))
+        case["ratio"].append(round(entry.ratio, 4))
         if entry.note:
-            entry_of["notes"].append(entry.note)
+            case["notes"].append(entry.note)
 
 
 def _beside_a_serial_job(place: _Where, compiler: str) -> Iterator[_Found]:
@@ -81,11 +81,11 @@ def _beside_a_serial_job(place: _Where, compiler: str) -> Iterator[_Found]:
     alone = _timed(job, _ONE_THREAD)
     work = _timed(program, _ONE_THREAD)
     with _started([(program, {}, True), (job, _ONE_THREAD, False)]) as ended:
-        entry_of, jobs = ended
-    yield _Found(f"a serial job beside `--threads fit`, {compiler}: the job / alone", 1.05, jobs / alone)
+        program_s, job_s = ended
+    yield _Found(f"a serial job beside `--threads fit`, {compiler}: the job / alone", 1.05, job_s / alone)
     ideal = max(alone, (alone + work) / _CPUS)
-    pair = max(entry_of, jobs)
-    yield _Found(f"a serial job beside `--threads fit`, {compiler}: both done / ideal", 1.1, pair / ideal)
+    both_s = max(program_s, job_s)
+    yield _Found(f"a serial job beside `--threads fit`, {compiler}: both done / ideal", 1.1, both_s / ideal)
 
 
 def _copies(place: _Where, compiler: str) -> Iterator[_Found]:
@@ -116,9 +116,9 @@ def _too_many_workers(place: _Where) -> Iterator[_Found]:
     yield _Found("stencil, the cap that it settles at / as many as CPUs", 1.05, settled / best, str(caps[-1]))
 
 
-def _timed(command: Sequence[str], overrides: dict[str, str]) -> float:
+def _timed(command: Sequence[str], variables: dict[str, str]) -> float:
     began = time.monotonic()
-    finished(list(command), _TIMEOUT_S, env={**os.environ, **overrides})
+    finished(list(command), _TIMEOUT_S, env={**os.environ, **variables})
     return time.monotonic() - began
 
 
@@ -128,7 +128,7 @@ def _started(programs: Sequence[tuple[list[str], dict[str, str], bool]]) -> Iter
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         running = []
-        for number, (command, overrides, is_fitted) in enumerate(programs):
+        for number, (command, variables, is_fitted) in enumerate(programs):
             run = folder / f"run-{number}"
             watched = (
                 ["trimtab", "run", "-q", "--tune=off", "--threads", "fit", "-o", str(run), "--"]
@@ -138,7 +138,7 @@ def _started(programs: Sequence[tuple[list[str], dict[str, str], bool]]) -> Iter
             process = stack.enter_context(
                 subprocess.Popen(
                     [*watched, *command],
-                    env={**os.environ, **overrides},
+                    env={**os.environ, **variables},
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                 )

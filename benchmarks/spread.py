@@ -52,11 +52,11 @@ def spread(values: Sequence[float]) -> Spread:
 def _interval_rank(n: int) -> int:
     """Largest k so that the k-th smallest (from 0) lies below the true median with at least 97.5 %; else 0."""
     total, rank = 0.0, 0
-    for lower in range(n // 2):
-        total += math.comb(n, lower) / 2.0**n
+    for below_count in range(n // 2):
+        total += math.comb(n, below_count) / 2.0**n
         if total > 0.025:
             break
-        rank = lower
+        rank = below_count
     return rank
 
 

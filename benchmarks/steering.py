@@ -61,18 +61,18 @@ class SteeringCase:
     options: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
 
-    def rounds(self, given_values: int) -> int:
-        """Of this program, where `given_values` are those of any: more, where little is to be told from much noise."""
-        return given_values * (_OFTEN if self.most >= 1 or self.hogs else 1)
+    def rounds(self, usual: int) -> int:
+        """Rounds of this program; `usual`: of the other programs. More where the effect is small and the noise large."""
+        return usual * (_OFTEN if self.most >= 1 or self.hogs else 1)
 
     @property
     def title(self) -> str:
         """For progress, tables and errors."""
-        companion = f", {self.hogs} CPU hogs beside it" if self.hogs else ""
+        hogs_text = f", {self.hogs} CPU hogs beside it" if self.hogs else ""
         group = f", {self.quota:g} CPUs by its control group" if self.quota else ""
         variables = "".join(f", `{name}={value}`" for name, value in self.environment)
-        given_values = f", `{' '.join(self.options)}`" if self.options else ""
-        return f"{self.name}, {self.compiler}{companion}{group}{variables}{given_values}"
+        options_text = f", `{' '.join(self.options)}`" if self.options else ""
+        return f"{self.name}, {self.compiler}{hogs_text}{group}{variables}{options_text}"
 
 
 def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[SteeringCase]:
@@ -310,12 +310,12 @@ def _timed(
     command: list[str],
     join: Callable[[], None] | None,
     info: Path | None,
-    overrides: dict[str, str],
+    variables: dict[str, str],
     most_s: float = _TIMEOUT_S,
 ) -> tuple[float, str]:
     """From the program's start to its end; of a watched one what its launcher says, since that takes time to load."""
     began = time.monotonic()
-    printed = finished(command, most_s, preexec_fn=join, env={**os.environ, **overrides})
+    printed = finished(command, most_s, preexec_fn=join, env={**os.environ, **variables})
     took = time.monotonic() - began
     if info is not None:
         took = float(json.loads(info.read_text(encoding="utf-8"))["ended"]["wall_s"])

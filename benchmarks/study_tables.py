@@ -51,7 +51,7 @@ def _size(count: float) -> str:
 def study_run(results: Results) -> str:
     """How it was run."""
     runs, fixed = results["runs"], results["fixed"]
-    given_values = ", ".join(f"{name} = {_size(value)}" for name, value in fixed.items())
+    fixed_text = ", ".join(f"{name} = {_size(value)}" for name, value in fixed.items())
     repeated = f", {runs['repeated']} made again because others disturbed them" if runs["repeated"] else ""
     variant = f" --variant {results['variant']}" if results["variant"] else ""
     completed = (
@@ -64,7 +64,7 @@ def study_run(results: Results) -> str:
             "",
             machine(results),
             f"- {len(results['cases'])} configurations, {results['samples']} samples each, in random order: {completed}"
-            f" runs{repeated}{still}; {given_values}",
+            f" runs{repeated}{still}; {fixed_text}",
         ]
     )
 

@@ -217,9 +217,9 @@ def _lines_of(surface: Surface, rows: Sequence[Row]) -> list[str]:
     points = {tuple(row.configuration[knob] for knob in surface.knobs): row for row in own_rows}
     values = [list(dict.fromkeys(point[at] for point in points)) for at in range(len(surface.knobs))]
     lines = [f"surface {surface.name}", f"about {surface.about}"]
-    for knob, entry_of in zip(surface.knobs, values, strict=True):
-        kind = "names" if any(isinstance(value, str) for value in entry_of) else "set"
-        lines.append(f"knob {knob} {kind} {_words(entry_of)}")
+    for knob, knob_values in zip(surface.knobs, values, strict=True):
+        kind = "names" if any(isinstance(value, str) for value in knob_values) else "set"
+        lines.append(f"knob {knob} {kind} {_words(knob_values)}")
     for word, point in (("start", surface.start), *(("hint", hint) for hint in surface.hints)):
         if point not in points:
             raise ValueError(

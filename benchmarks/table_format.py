@@ -83,9 +83,9 @@ class Rows:
         for lane in range(LANES):
             kind, ticks = self.column(lane, "kind"), self.column(lane, "ticks")
             for low in range(0, len(kind), BLOCK):
-                folder, at = kind[low : low + BLOCK], ticks[low : low + BLOCK]
-                for chosen, sign in ((PART_BEGIN, 1), (PART_END, -1)):
-                    place = np.searchsorted(edges, at[folder == chosen])
+                kinds, at = kind[low : low + BLOCK], ticks[low : low + BLOCK]
+                for event_kind, sign in ((PART_BEGIN, 1), (PART_END, -1)):
+                    place = np.searchsorted(edges, at[kinds == event_kind])
                     change += sign * np.bincount(place, minlength=BINS + 1)
         return np.cumsum(change)[:BINS]
 
@@ -139,11 +139,11 @@ class Compiled(Columns):
                     place = min(int(np.ceil(ticks[i] / width)), BINS)
                     change[place] += 1 if kind[i] == PART_BEGIN else -1
 
-        first = {name: np.zeros(1, dtype) for name, dtype in COLUMNS.items()}
-        for column in first.values():
+        empty_row = {name: np.zeros(1, dtype) for name, dtype in COLUMNS.items()}
+        for column in empty_row.values():
             column.flags.writeable = False
-        add_waits(first["kind"], first["subject"], first["a"], np.zeros(REGIONS))
-        add_changes(first["kind"], first["ticks"], 1.0, np.zeros(BINS + 1))
+        add_waits(empty_row["kind"], empty_row["subject"], empty_row["a"], np.zeros(REGIONS))
+        add_changes(empty_row["kind"], empty_row["ticks"], 1.0, np.zeros(BINS + 1))
         self._add_waits, self._add_changes = add_waits, add_changes
 
     def waits(self) -> Any:

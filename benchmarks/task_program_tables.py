@@ -28,8 +28,8 @@ def _task_us(case: dict[str, Any]) -> float | None:
     """
     if case["task_us"] is None:
         return None
-    before_value = 1e6 * THREADS * spread(case["times"][BARE]).median / int(case["tasks"])
-    return min(float(case["task_us"]), float(before_value))
+    possible_us = 1e6 * THREADS * spread(case["times"][BARE]).median / int(case["tasks"])
+    return min(float(case["task_us"]), float(possible_us))
 
 
 def _is_small(case: dict[str, Any]) -> bool:

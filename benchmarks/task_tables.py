@@ -48,10 +48,10 @@ def _ours(name: str, workers: int, system: str = OURS) -> Callable[[Results], Se
 
 def speed_up(results: Results, system: str = OURS) -> Sequence[float] | None:
     """Of fork-join, with the second worker."""
-    first, two = (_case(results, "fork_join", workers) for workers in (1, 2))
-    if first is None or two is None:
+    alone, shared = (_case(results, "fork_join", workers) for workers in (1, 2))
+    if alone is None or shared is None:
         return None
-    before, after = figures_of(first, system), figures_of(two, system)
+    before, after = figures_of(alone, system), figures_of(shared, system)
     return ratios(before, after) if before and after else None
 
 
@@ -60,9 +60,7 @@ def _recording(results: Results) -> Sequence[float] | None:
     case = _case(results, "fork_join", 1)
     before, after = (figures_of(case, entry) if case else None for entry in (OURS, RECORDED))
     return (
-        [overrides - bare for bare, overrides in zip(before, after, strict=True)]
-        if before and after
-        else None
+        [recorded - bare for bare, recorded in zip(before, after, strict=True)] if before and after else None
     )
 
 
