@@ -57,19 +57,19 @@ def _first_line(command: click.Command) -> str:
     return _help_of(command).split("\n\n")[0].replace("\n", " ")
 
 
-def _argument(first: click.Argument) -> str:
-    name = first.metavar or (first.name or "").upper()
-    return name if first.required or first.metavar else f"[{name}]"
+def _argument(argument: click.Argument) -> str:
+    name = argument.metavar or (argument.name or "").upper()
+    return name if argument.required or argument.metavar else f"[{name}]"
 
 
-def _option(first: click.Option) -> str:
+def _option(option: click.Option) -> str:
     """As it is written: names, and what its value may be."""
-    names = ", ".join([*first.opts, *first.secondary_opts])
-    if first.is_flag or first.count:
+    names = ", ".join([*option.opts, *option.secondary_opts])
+    if option.is_flag or option.count:
         return names
-    value = first.metavar or _value_of(first.type)
+    value = option.metavar or _value_of(option.type)
     # A value of such an option may be left out, so that it must stand behind an equals sign.
-    return f"{names}[={value}]" if getattr(first, "_flag_needs_value", False) else f"{names} {value}"
+    return f"{names}[={value}]" if getattr(option, "_flag_needs_value", False) else f"{names} {value}"
 
 
 def _value_of(kind: click.ParamType[object]) -> str:

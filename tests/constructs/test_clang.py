@@ -335,8 +335,8 @@ def test_dependences_in_a_trace(tmp_path: Path, optimize: str) -> None:
 @pytest.mark.parametrize("compiler", [COMPILER, "gcc"])
 def test_tasks_in_a_trace(tmp_path: Path, compiler: str) -> None:
     """Every execution has the identity that its creation had, and knows who created it; also under GCC's code."""
-    below_limit: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if compiler == "gcc" else {}
-    seen_values = record(tmp_path, compiler, _c(TASKS), level="trace", **below_limit)
+    libomp_variables: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if compiler == "gcc" else {}
+    seen_values = record(tmp_path, compiler, _c(TASKS), level="trace", **libomp_variables)
     created = {task: (subject, parent) for subject, task, parent in _events(seen_values, "task_created")}
     begun = _events(seen_values, "task_begin")
     assert len(created) == 40 + 8 + 6 + 1 + 10 + 20 + 2
@@ -404,7 +404,7 @@ def test_after_an_untied_task_that_another_thread_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize("compiler", [COMPILER, "gcc"])
 def test_pieces_of_a_large_taskloop(tmp_path: Path, compiler: str) -> None:
     """libomp divides the making of many pieces between threads, by tasks of its own: all are known for what they are."""
-    below_limit: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if compiler == "gcc" else {}
+    libomp_variables: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if compiler == "gcc" else {}
     body = """#pragma omp parallel
 #pragma omp single
 {
@@ -416,7 +416,7 @@ for (int i = 0; i < 2; i++) {
 for (int j = 0; j < 400; j++) a[400 * i + j]++;
 }
 }"""
-    seen_values = record(tmp_path, compiler, _c(body), level="trace", **below_limit)
+    seen_values = record(tmp_path, compiler, _c(body), level="trace", **libomp_variables)
     assert [row.count for row in seen_values.rows("task")] == [600, 2, 800]
     created = {task: subject for subject, task, _ in _events(seen_values, "task_created")}
     begun = [(subject, task) for subject, task, _ in _events(seen_values, "task_begin")]
@@ -711,14 +711,14 @@ def test_runtimes_stay_as_they_are_bound(
     build(tmp_path / "libother.so", library, OTHER, "-O2", "-fopenmp", "-shared", "-fPIC")
     body = f'#pragma omp parallel for schedule(dynamic, 7)\n{UP}\nprintf("%d\\n", of_other());'
     flags = ("-O2", "-fopenmp", "-L", str(tmp_path), "-lother")
-    below_limit: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if is_preloaded else {}
+    libomp_variables: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if is_preloaded else {}
     seen_values = record(
         tmp_path,
         program,
         _c(body, "int of_other(void);"),
         flags,
         LD_LIBRARY_PATH=str(tmp_path),
-        **below_limit,
+        **libomp_variables,
     )
     assert seen_values.output == "304\n"
     runtimes = sorted(name for name, _ in seen_values.process.runtimes.values())

@@ -127,7 +127,7 @@ def test_what_the_program_was_told_or_says_itself_stays(
 def test_clauses_go_down_only_with_the_stronger_consent(
     run: Run, compiled: Compiled, options: tuple[str, ...], compiler: str
 ) -> None:
-    given_values = ("--tune=shuffle", "--threads-even-if-fixed", *options)
+    tune_options = ("--tune=shuffle", "--threads-even-if-fixed", *options)
 
     def turned(watched: Any) -> set[int]:
         return {to for _, _, to in numbers(watched.report(), ("set",))}
@@ -135,7 +135,7 @@ def test_clauses_go_down_only_with_the_stronger_consent(
     program = compiled(RELIES, compiler)
     watched = long_enough(
         2,
-        lambda seconds: run(program, "believes-clause", seconds, options=given_values, env=threads(4)),
+        lambda seconds: run(program, "believes-clause", seconds, options=tune_options, env=threads(4)),
         lambda watched: turned(watched) == {1, 2, 3},
     )
     assert watched.done.stdout == "right\n", watched.done.stderr
@@ -145,8 +145,8 @@ def test_clauses_go_down_only_with_the_stronger_consent(
 def test_without_consent_there_is_no_such_knob(
     run: Run, compiled: Compiled, options: tuple[str, ...]
 ) -> None:
-    given_values = ("--tune=shuffle", *options[1:])
-    watched = run(compiled(REGIONS, "gcc"), "0.5", options=given_values, env=threads(4))
+    tune_options = ("--tune=shuffle", *options[1:])
+    watched = run(compiled(REGIONS, "gcc"), "0.5", options=tune_options, env=threads(4))
     assert watched.done.stdout == "right\n"
     assert numbers(watched.report(), ("set", "trial", "kept")) == []
 
@@ -154,7 +154,7 @@ def test_without_consent_there_is_no_such_knob(
 def test_arcs_searches_threads_schedule_and_chunk_of_a_region_together(
     run: Run, compiled: Compiled, tmp_path: Path
 ) -> None:
-    given_values = ("--tune", "--policy=arcs-offline", "--threads=regions", "--input-class", "any")
+    tune_options = ("--tune", "--policy=arcs-offline", "--threads=regions", "--input-class", "any")
     program = compiled(REGIONS, "clang-19")
 
     # Nothing known before: what an earlier run has searched this one would not search again.
@@ -162,7 +162,7 @@ def test_arcs_searches_threads_schedule_and_chunk_of_a_region_together(
 
     def search(seconds: str) -> Any:
         histories.append(("--history", str(tmp_path / f"{seconds}.sqlite")))
-        return run(program, seconds, options=(*given_values, *histories[-1]), env=threads(4))
+        return run(program, seconds, options=(*tune_options, *histories[-1]), env=threads(4))
 
     def points(watched: Any) -> set[tuple[str, str, str]]:
         """What was in force together, after each decision on the region or its loop."""
@@ -193,7 +193,7 @@ def test_arcs_searches_threads_schedule_and_chunk_of_a_region_together(
         if "on_demand" in decision["subject"]
     }
     assert set(last.values()) == {"kept"} and len(last) == 2, last
-    repeated = run(program, "0.5", options=(*given_values, *histories[-1]), env=threads(4))
+    repeated = run(program, "0.5", options=(*tune_options, *histories[-1]), env=threads(4))
     assert not [
         decision
         for decision in repeated.report()["decisions"]

@@ -179,10 +179,10 @@ def test_a_scheduling_policy_that_was_found_is_set_at_the_start(
         )
         assert decided["changes"] == [{"knob": "scheduler", "from": "local-priority", "to": "abp-priority"}]
     # Who says which one it is has that.
-    given_values = run(
+    frozen = run(
         program, *TREE, options=("--frozen", *history), env={**os.environ, "TRIMTAB_POLICY": "local"}
     )
-    assert "policy=local\n" in given_values.done.stdout and given_values.decisions_but_moves() == []
+    assert "policy=local\n" in frozen.done.stdout and frozen.decisions_but_moves() == []
     assert "policy=abp-priority" in run(program, *TREE, options=history).done.stdout, "without a word, too"
     assert "policy=local-priority" in run(program, *TREE, options=("--tune=off",)).done.stdout
     remember(file, program, TREE, PLACE, {"scheduler": "hierarchy"})

@@ -105,7 +105,7 @@ def bases(folder: Path) -> list[Path]:
         *(
             module(1, "/nowhere/app", "ab12"),
             subject(1, name="größer"),
-            subject(2, SubjectKind.BARRIER, offset=0x40, place=1, call=1),
+            subject(2, SubjectKind.BARRIER, offset=0x40, module_number=1, call=1),
         ),
         *(
             subject(3, SubjectKind.LOOP, "loop", parent=1),

@@ -119,13 +119,13 @@ def subject(
     name: str = "",
     *,
     offset: int = 0,
-    place: int = NO,
+    module_number: int = NO,
     parent: int = NO,
     call: int = 0,
 ) -> bytes:
     """A record of names.tt."""
     result = layout.NameSubject(
-        number, kind, runtime=0, module=place, line=0, offset=offset, parent=parent, is_call=call
+        number, kind, runtime=0, module=module_number, line=0, offset=offset, parent=parent, is_call=call
     )
     return _name(NameTag.SUBJECT, result, name, "", "")
 
@@ -150,9 +150,9 @@ def fact(key: str, value: str) -> bytes:
     return _name(NameTag.FACT, (), key, value)
 
 
-def knob(number: int, place: int, name: str, key: str = "app+0x40", values: str = "") -> bytes:
+def knob(number: int, subject_number: int, name: str, key: str = "app+0x40", values: str = "") -> bytes:
     """A record of names.tt."""
-    return _name(NameTag.KNOB, layout.NameKnob(number, place), name, key, values)
+    return _name(NameTag.KNOB, layout.NameKnob(number, subject_number), name, key, values)
 
 
 def policy(number: int, name: str) -> bytes:
@@ -163,13 +163,13 @@ def policy(number: int, name: str) -> bytes:
 def decision(
     at_s: float,
     number: int,
-    place: int,
-    chosen: int,
+    subject_number: int,
+    knob_number: int,
     change: tuple[int, int],
     outcome: int,
     text: bytes = b"",
     gain: tuple[float, float, int] = (0.0, 0.0, 0),
-    divisor: int = 1,
+    policy_number: int = 1,
 ) -> bytes:
     """A record of decisions.tt."""
     of_value = {"from": change[0], "to": change[1]}
@@ -178,12 +178,12 @@ def decision(
         layout.DECISION,
         ticks=int(at_s * S),
         number=number,
-        subject=place,
-        knob=chosen,
+        subject=subject_number,
+        knob=knob_number,
         **of_value,
         **of_gain,
         outcome=outcome,
-        policy=divisor,
+        policy=policy_number,
         text=text,
     )
 

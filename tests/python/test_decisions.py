@@ -30,7 +30,7 @@ DECISIONS = [
     decision(1.32, 2, 1, 1, (4, 3), Outcome.KEPT, KEPT, (0.22, 0.03, 9)),
     decision(1.32, 2, 1, 2, (0, 1), Outcome.KEPT, KEPT, (0.22, 0.03, 9)),
     decision(1.5, 3, 1, 2, (1, 7), Outcome.UNDONE, "zurück".encode()[:5]),
-    decision(1.6, 4, 1, 1, (3, 2), Outcome.SET, b"load", divisor=9),
+    decision(1.6, 4, 1, 1, (3, 2), Outcome.SET, b"load", policy_number=9),
     decision(1.7, 5, 1, 99, (3, 2), Outcome.SET),
 ]
 

@@ -65,7 +65,7 @@ def a_run(path: Path) -> Path:
     names = [
         module(1, "/nowhere/app", "ab12"),
         subject(1, name="größer"),
-        subject(2, SubjectKind.BARRIER, offset=0x40, place=1, call=1),
+        subject(2, SubjectKind.BARRIER, offset=0x40, module_number=1, call=1),
         counter(1, "load", "CPUs"),
         unavailable("energy", "no meter", "another machine"),
     ]

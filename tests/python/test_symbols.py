@@ -81,7 +81,7 @@ def process_of(folder: Path, program: Path, offsets: dict[str, int], build_id: s
         build_id = binary.build_id()
         binary.close()
     names = [module(1, str(program), build_id)]
-    names += [subject(at, offset=offset, place=1) for at, offset in enumerate(offsets.values(), 1)]
+    names += [subject(at, offset=offset, module_number=1) for at, offset in enumerate(offsets.values(), 1)]
     return open_run(write_run(folder / "run", ProcessFiles(names=names))).processes[0]
 
 

@@ -115,13 +115,13 @@ def test_a_task_that_is_suspended_shows_in_parts() -> None:
 
 
 def test_a_task_that_goes_on_elsewhere_is_there_then() -> None:
-    folder = tree(
+    slices_here = tree(
         (10, 5, TASK, 0, 1, 0),
         (20, 5, SUSPENDED, 0, 1, 0),
         (30, 5, TASK, 0, 2, 0),
         (50, 5, TASK_END, 0, 2, 0),
     )
-    assert folder == [(0, "TASK", 10, 20), (0, "TASK", 30, 50)]
+    assert slices_here == [(0, "TASK", 10, 20), (0, "TASK", 30, 50)]
     assert tree((70, 5, RESUMED, 0, 1, 0), (90, 5, TASK_END, 0, 1, 0)) == [(0, "PART", 70, 90)]
 
 

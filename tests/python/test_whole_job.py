@@ -42,7 +42,7 @@ APP = module(1, "/app", "ab12")
 def program(pid: int, works: list[float], **overrides: Any) -> ProcessFiles:
     """One that is in the same region for all of its 10 s, and has a CPU for each lane."""
     wall = float(overrides.get("wall", 10.0))
-    names = [APP, subject(1, offset=0x40, place=1), *overrides.pop("names", [])]
+    names = [APP, subject(1, offset=0x40, module_number=1), *overrides.pop("names", [])]
     lanes = [LaneFile(run_s=wall) for _ in works]
     lanes[0].rows = team_of(1, wall, works)
     return ProcessFiles(lanes, names, pid=pid, parallel=wall, **{"cpus": 2.0, **overrides})
@@ -358,7 +358,7 @@ def test_the_same_place_in_two_processes_is_one_region_with_its_spread(tmp_path:
 
 def test_places_of_different_builds_are_different_regions(tmp_path: Path) -> None:
     other = program(2, [10.0, 10.0])
-    other.names = [module(1, "/app", "cd34"), subject(1, offset=0x40, place=1)]
+    other.names = [module(1, "/app", "cd34"), subject(1, offset=0x40, module_number=1)]
     report = report_of(tmp_path, program(1, [10.0, 10.0]), other)
     assert [len(region["processes"]) for region in report["regions"]] == [1, 1]
 
@@ -560,7 +560,7 @@ def test_a_killed_child_counts_until_its_last_sign(tmp_path: Path) -> None:
                 ]
             )
         ],
-        [APP, subject(1, offset=0x40, place=1)],
+        [APP, subject(1, offset=0x40, module_number=1)],
         pid=2,
         wall=4.0,
         ended=False,
