@@ -15,16 +15,17 @@ namespace trimtab::tasks {
 // In the order in which they are taken: under `implicit` a runtime is made, which takes others; under these nothing that
 // takes another one is called.
 enum class of_process : std::size_t {
-  implicit,   // the runtime of threads that have none
-  runtimes,   // those that live
-  cpus,       // base::read_cpu_limits
-  clock,      // its calibration
-  counters,   // their types
-  calls,      // names of algorithms' calls
-  pieces,     // their lengths
-  timers,     // the making of their service
-  recording,  // whether anything is recorded
-  blocks,     // the depot
+  implicit,    // the runtime of threads that have none
+  runtimes,    // those that live
+  cpus,        // base::read_cpu_limits
+  clock,       // its calibration
+  counters,    // their types
+  calls,       // names of algorithms' calls
+  pieces,      // their lengths
+  timers,      // the making of their service
+  background,  // the work of threads that wait
+  recording,   // whether anything is recorded
+  blocks,      // the depot
 };
 inline constexpr std::size_t process_locks = static_cast<std::size_t>(of_process::blocks) + 1;
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "background_of_threads.hpp"
 #include "monitor.hpp"
 #include "pause.hpp"
 #include "process_locks.hpp"
@@ -150,6 +151,7 @@ struct runtime::parts {
   stack_memory memory;
   std::unique_ptr<monitor> counters;
   std::shared_ptr<void> companion;
+  std::vector<std::shared_ptr<background_work>> background;  // all that were given
   stack* unused = nullptr;
 };
 
@@ -362,6 +364,17 @@ void runtime::set_grain_source(grain_source* chooses) noexcept {
   m_loops_adapt = chooses == nullptr && m_policy != policy::static_priority;
 }
 
+void runtime::set_background_work(std::shared_ptr<background_work> work) {
+  {
+    const std::lock_guard guard(m_parts->lock);
+    if (work != nullptr) m_parts->background.push_back(work);
+    // Release: who advances it finds it whole.
+    m_background_work.store(work.get(), std::memory_order_release);
+  }
+  if (work != nullptr) add_background_of_threads(work);
+  wake_all();
+}
+
 stack* runtime::make_stack() noexcept {
   const std::lock_guard guard(m_parts->lock);
   if (stack* const spare = m_parts->unused) {
@@ -406,6 +419,9 @@ void runtime::tell_if_stuck() noexcept {
   if (observed.suspended + expected == 0 || observed.asleep != m_workers.size()) return;
   // Who sleeps goes on when it is time, and may let others go on. Seen again: we may have been displaced meanwhile.
   if (timer::is_any_pending() || m_queues.length() != 0 || look() != observed) return;
+  if (const background_work* const work = m_background_work.load(std::memory_order_acquire);
+      work != nullptr && work->expects_more())
+    return;
   // One worker tells, and none that was displaced for so long that another standstill has been told.
   std::uint64_t reported_progress = m_reported_progress.load(std::memory_order_relaxed);
   do {

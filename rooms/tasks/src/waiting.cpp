@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "background_of_threads.hpp"
 #include "futex.hpp"
 #include "stack.hpp"
 #include "trimtab/tasks/core/worker.hpp"
@@ -67,6 +68,7 @@ struct waiting_thread : waiter {
       futex_wake(word, 1);
     };
   }
+  bool is_over() const noexcept { return has_ended.load(std::memory_order_acquire) != 0; }
   void sleep() noexcept {
     while (has_ended.load(std::memory_order_acquire) == 0) futex_wait(has_ended, 0);
   }
@@ -89,7 +91,9 @@ void completion::wait_slow(wait_reason reason, const void* object) {
     return;
   }
   waiting_thread waiting;
-  if (add(waiting)) waiting.sleep();
+  if (!add(waiting)) return;
+  advance_background_until([&] { return waiting.is_over(); });
+  waiting.sleep();
 }
 
 }  // namespace trimtab::tasks

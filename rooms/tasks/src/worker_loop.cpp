@@ -108,6 +108,8 @@ task* worker_loop::look(worker& this_worker, policy& scheduler) noexcept {
         this_worker.enter(worker_state::busy);
         return item;
       }
+      // Who has just received something looks for as long again.
+      if (advance_background(owner)) effort.looks = 0;
       pause();
     }
     if (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.has_ended()) {
@@ -115,8 +117,20 @@ task* worker_loop::look(worker& this_worker, policy& scheduler) noexcept {
       owner.m_capped_events.wake_all();
       return nullptr;
     }
+    if (is_background_found(owner)) continue;
     may_work(this_worker) ? sleep(this_worker, scheduler) : rest(this_worker);
   }
+}
+
+bool worker_loop::advance_background(runtime& owner) noexcept {
+  // Acquire pairs with set_background_work.
+  background_work* const work = owner.m_background_work.load(std::memory_order_acquire);
+  return work != nullptr && work->advance();
+}
+
+bool worker_loop::is_background_found(runtime& owner) noexcept {
+  background_work* const work = owner.m_background_work.load(std::memory_order_acquire);
+  return work != nullptr && work->before_sleep();
 }
 
 // busy: how long it took to run what was found since the last time.

@@ -29,6 +29,8 @@ class worker_loop {
     return this_worker.m_number < this_worker.m_owner->m_queues.active.load(std::memory_order_seq_cst);
   }
   static void rest(worker& this_worker) noexcept;
+  static bool advance_background(runtime& owner) noexcept;
+  static bool is_background_found(runtime& owner) noexcept;
   static void judge_steals(worker& this_worker, base::ticks busy) noexcept;
   static std::uint64_t run_by_others(const worker& this_worker) noexcept;
   static void leave_others_alone(worker& this_worker) noexcept;

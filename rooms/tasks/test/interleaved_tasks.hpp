@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "background_of_threads.hpp"
 #include "interleaved.hpp"
 #include "stack.hpp"
 #include "trimtab/tasks/core/misuse.hpp"
@@ -21,6 +22,10 @@ bool are_workers = false;
 stack stacks[4];
 bool is_set_aside[4];
 }  // namespace
+
+// There are no messages here.
+bool is_background_set() noexcept { return false; }
+std::vector<std::shared_ptr<background_work>> background_of_threads() { return {}; }
 
 [[noreturn]] void detail::misused(const char*, const void*) noexcept { std::abort(); }
 

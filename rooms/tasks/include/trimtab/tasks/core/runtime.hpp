@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "trimtab/tasks/algorithms/grain_source.hpp"
+#include "trimtab/tasks/core/background_work.hpp"
 #include "trimtab/tasks/core/counters.hpp"
 #include "trimtab/tasks/core/event_count.hpp"
 #include "trimtab/tasks/core/spawn.hpp"
@@ -76,6 +77,10 @@ class runtime {
   // call it before the first task or after the last.
   void set_grain_source(grain_source* chooses) noexcept;
   grain_source* grains() const noexcept { return m_grains; }
+  // What workers without a task advance from now on, in place of what was given before; nullptr: nothing. It is kept until
+  // the runtime ends, because a worker may be in it. Threads that are no workers, and wait, advance it as well.
+  void set_background_work(std::shared_ptr<background_work> work);
+
   // True: loops use adaptive chunks, without a grain source.
   bool loops_adapt() const noexcept { return m_loops_adapt; }
 
@@ -98,6 +103,8 @@ class runtime {
   std::uint64_t queue_length() const noexcept { return m_queues.tasks(); }
   // Counts and times of one worker until now, including its present state (counters.hpp).
   raw_counts raw(std::uint32_t number) const noexcept;
+  // Tasks that were created and have not ended. Exact if it is 0.
+  std::uint64_t unfinished() const noexcept;
   std::uint64_t created_outside() const noexcept { return m_created_outside.load(std::memory_order_relaxed); }
   // Identifies its workers in the run's records (recording::attach); 0: not recorded.
   std::uint32_t recorded_as() const noexcept { return m_recorded; }
@@ -119,8 +126,6 @@ class runtime {
   void work(worker& member) noexcept;
   stack* make_stack() noexcept;
   void keep_few_unused(worker& this_worker) noexcept;
-  // Tasks that were created and have not ended. Exact if it is 0.
-  std::uint64_t unfinished() const noexcept;
   bool has_ended() const noexcept { return unfinished() == 0; }
   void tell_if_stuck() noexcept;
   // target: as the policy returns it.
@@ -139,6 +144,7 @@ class runtime {
   event_count m_events;         // workers that find nothing; each has its own where the policy names who is to be woken
   event_count m_capped_events;  // workers above the cap
   event_count m_nap_events;     // workers that leave others alone for a while, because what they steal is too short
+  std::atomic<background_work*> m_background_work{nullptr};
   std::atomic<bool> m_is_ending{false};
   std::atomic<std::uint64_t> m_created_outside{0};
   std::atomic<std::uint32_t> m_visitors{0};           // threads that are no workers of this runtime, in place()

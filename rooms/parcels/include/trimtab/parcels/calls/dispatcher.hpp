@@ -1,0 +1,117 @@
+// Parcels as calls: packs and sends them, and hands what arrives to the code of its action. One for each job.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trimtab/parcels/archive/archive.hpp"
+#include "trimtab/parcels/calls/action.hpp"
+#include "trimtab/parcels/calls/call_table.hpp"
+#include "trimtab/parcels/calls/mailbox.hpp"
+#include "trimtab/parcels/coalescing/exchange.hpp"
+
+namespace trimtab::tasks {
+class runtime;
+}
+
+namespace trimtab::parcels {
+
+// Arguments in the making, and what keeps them alive.
+struct packed_arguments {
+  byte_buffer bytes;
+  std::optional<writer> into;
+};
+
+class dispatcher final : private parcel_sink {
+ public:
+  // gone: called when another locality sends nothing any more, with a reason if it was lost.
+  dispatcher(tasks::runtime& home, std::function<void(locality_number, std::string_view)> gone);
+  // For the exchange.
+  parcel_sink& sink() noexcept { return *this; }
+  // Before anything else.
+  void connect(std::shared_ptr<exchange> traffic);
+
+  tasks::runtime& home() noexcept { return m_home; }
+  exchange& traffic() noexcept { return *m_traffic; }
+  locality_number number() const noexcept { return m_traffic->number(); }
+  std::uint32_t size() const noexcept { return m_traffic->size(); }
+  // Calls and letters that are waited for fail, now and later. Nothing is received any more.
+  void fail_all(const char* reason);
+  call_table& calls() noexcept { return m_calls; }
+  mailbox& mail() noexcept { return m_mail; }
+
+  // Sends a parcel whose arguments `write` writes. result: where the result goes; nullptr: there is none.
+  template <class function>
+  void send(locality_number to, const action& what, awaited_result* result, function&& write);
+  // Sends a result, or the exception in its place.
+  template <class function>
+  void reply(locality_number to, std::uint64_t call, function&& write);
+  void reply_error(locality_number to, std::uint64_t call, std::exception_ptr error) noexcept;
+
+  // Parcels of the program that were sent, and those that have been handled here, their tasks included.
+  std::uint64_t sent() const;
+  std::uint64_t handled() const;
+  void note_handled() noexcept { m_traffic->note_handled(); }
+
+  // Parcels that could not be handled, since their bytes were no arguments of their action.
+  std::uint64_t refused() const noexcept { return m_refused.load(std::memory_order_relaxed); }
+
+ private:
+  struct known_action {
+    const parcel_kind* kind = nullptr;
+    const void* function = nullptr;
+    std::string error;  // why it cannot be called
+  };
+
+  void on_parcel(locality_number from, const parcel_header& header, bytes_view content) noexcept override;
+  void on_gone(locality_number from, std::string_view reason) noexcept override;
+  void define(locality_number from, bytes_view content);
+  const known_action& action_of(locality_number from, std::uint32_t number) const;
+  void refuse(locality_number from, bool has_call, std::uint64_t call, std::exception_ptr error) noexcept;
+  static const action& result_action();
+  // A buffer of the calling thread's, or a new one.
+  static std::unique_ptr<packed_arguments> take_scratch();
+  static void put_back(std::unique_ptr<packed_arguments> packed) noexcept;
+  void send_now(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed);
+  // awaits_result: parcel.call is one of m_calls.
+  void send_packed(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed, bool awaits_result);
+
+  tasks::runtime& m_home;
+  const std::function<void(locality_number, std::string_view)> m_gone;
+  std::shared_ptr<exchange> m_traffic;
+  call_table m_calls;
+  mailbox m_mail;
+  std::vector<std::vector<known_action>> m_known;  // by locality and its number; of who receives
+  std::vector<std::atomic<bool>> m_is_gone;
+  std::atomic<std::uint64_t> m_refused{0};
+};
+
+template <class function>
+void dispatcher::send(locality_number to, const action& what, awaited_result* result, function&& write) {
+  std::unique_ptr<packed_arguments> packed = take_scratch();
+  write(*packed->into);
+  outgoing parcel{what};
+  if (result != nullptr) {
+    parcel.has_call = true;
+    parcel.call = m_calls.add(to, *result);
+  }
+  send_packed(to, parcel, std::move(packed), result != nullptr);
+}
+
+template <class function>
+void dispatcher::reply(locality_number to, std::uint64_t call, function&& write) {
+  std::unique_ptr<packed_arguments> packed = take_scratch();
+  write(*packed->into);
+  outgoing parcel{result_action()};
+  parcel.has_call = true;
+  parcel.call = call;
+  send_packed(to, parcel, std::move(packed), false);
+}
+
+}  // namespace trimtab::parcels

@@ -1,0 +1,74 @@
+// When parcels that wait in a queue are sent as one message: pure rules, without a clock or a queue.
+//
+// Two ways. Strict, as published for HPX (Wagle, Kellar, Serio, Kaiser, "Methodology for adaptive active message coalescing
+// in task based runtime systems", IPDPSW 2018): when the queue holds `count` parcels or after `wait`. Adaptive, the default
+// here:
+//
+//   The queue never waits for a time. A parcel is sent at once while the receiver has handled everything that was sent
+//   before. Otherwise it waits until the receiver says that it has, until the sender has nothing else to do, or until the
+//   queue is full.
+//
+// So a queue that holds parcels has a message under way whose acknowledgement will come, and batches are as long as the
+// receiver and the network are slow (compare Nagle, RFC 896, and "smart batching").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace trimtab::parcels {
+
+// How the parcels of one action, or all that have no settings of their own, are coalesced.
+struct coalescing {
+  enum class way : std::uint8_t { adaptive, strict };
+  way rules = way::adaptive;
+  // Strict.
+  std::uint32_t count = 1;            // parcels, 1 or more; 1: each is a message
+  std::uint32_t wait_us = 0;          // after the oldest parcel was queued; 0: without limit
+  bool sends_before_waiting = false;  // also when a worker is about to wait
+  // Adaptive.
+  std::uint32_t least_parcels = 1;  // while everything has been handled, wait for so many, or for `least_age`
+  std::uint32_t least_age_ns = 0;
+  std::uint32_t most_bytes = 64 << 10;  // a full queue; both ways
+
+  bool operator==(const coalescing&) const = default;
+};
+
+enum class flush_reason : std::uint8_t {
+  none,          // it goes on waiting
+  count,         // strict: as many parcels as it may hold
+  time,          // strict: the oldest has waited long enough
+  full,          // as many bytes as it may hold
+  handled,       // the receiver has handled everything that was sent before
+  sender_waits,  // who queued the last parcel has nothing else to do
+  age,           // somebody has nothing else to do, and the parcels have waited longer than a message costs
+  asked,         // the program has asked, or the job ends
+};
+inline constexpr std::size_t flush_reasons = static_cast<std::size_t>(flush_reason::asked) + 1;
+const char* text_of(flush_reason reason) noexcept;
+
+// What is known of a queue that holds parcels.
+struct queue_state {
+  std::uint32_t parcels = 0;
+  std::size_t bytes = 0;
+  std::uint64_t age_ns = 0;      // of the oldest parcel
+  bool is_all_handled = false;   // by the receiver: every message that was sent before
+  std::uint64_t message_ns = 0;  // what one message costs sender and receiver together
+};
+
+// Why somebody looks at the queue.
+enum class occasion : std::uint8_t {
+  added,         // a parcel has just been queued
+  acknowledged,  // the receiver has said what it has handled
+  own_idle,      // who queued the last parcel finds nothing to do, or is about to wait
+  other_idle,    // another one finds nothing to do
+  time,          // now and then
+};
+
+flush_reason must_flush(const queue_state& queue, const coalescing& settings, occasion why) noexcept;
+
+// Strict: when it must be sent at the latest, in ns after its oldest parcel was queued; 0: there is no such time.
+inline std::uint64_t longest_wait_ns(const coalescing& settings) noexcept {
+  return settings.rules == coalescing::way::strict ? settings.wait_us * std::uint64_t{1000} : settings.least_age_ns;
+}
+
+}  // namespace trimtab::parcels

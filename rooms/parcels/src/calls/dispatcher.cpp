@@ -1,0 +1,211 @@
+#include "trimtab/parcels/calls/dispatcher.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "trimtab/parcels/archive/exceptions.hpp"
+#include "trimtab/parcels/calls/locality_lost.hpp"
+
+namespace trimtab::parcels {
+
+namespace {
+
+thread_local std::unique_ptr<packed_arguments> spare_arguments;
+
+void receive_result(const arrival& parcel) {
+  awaited_result* const result = parcel.receiver.calls().take(parcel.call, parcel.from);
+  if (result == nullptr) throw malformed_message("a result for a call that this locality does not wait for");
+  reader bytes(parcel.arguments);
+  result->set_result(bytes);
+}
+
+void receive_error(const arrival& parcel) {
+  awaited_result* const result = parcel.receiver.calls().take(parcel.call, parcel.from);
+  if (result == nullptr) throw malformed_message("an error for a call that this locality does not wait for");
+  std::exception_ptr error;
+  try {
+    reader bytes(parcel.arguments);
+    error = read_exception(bytes);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  result->fail(error);
+}
+
+constexpr parcel_kind result_kind{.signature = 1, .receive = receive_result, .is_internal = true};
+constexpr parcel_kind error_kind{.signature = 2, .receive = receive_error, .is_internal = true};
+
+std::exception_ptr lost_error(locality_number which, std::string_view reason) {
+  const std::string text = reason.empty() ? "has left the job" : "was lost: " + std::string(reason);
+  return std::make_exception_ptr(locality_lost(which, "trimtab: locality " + std::to_string(which) + " " + text));
+}
+
+}  // namespace
+
+dispatcher::dispatcher(tasks::runtime& home, std::function<void(locality_number, std::string_view)> gone)
+    : m_home(home), m_gone(std::move(gone)) {}
+
+void dispatcher::connect(std::shared_ptr<exchange> traffic) {
+  m_traffic = std::move(traffic);
+  m_known.resize(size());
+  m_is_gone = std::vector<std::atomic<bool>>(size());
+}
+
+const action& dispatcher::result_action() {
+  static const action& result = action_registry::of_process().find_or_add(result_kind, nullptr);
+  return result;
+}
+
+[[gnu::noinline]] std::unique_ptr<packed_arguments> dispatcher::take_scratch() {
+  std::unique_ptr<packed_arguments> packed = std::move(spare_arguments);
+  if (packed == nullptr) packed = std::make_unique<packed_arguments>();
+  packed->bytes.clear();
+  packed->into.emplace(packed->bytes, large_blocks::kept);
+  return packed;
+}
+
+[[gnu::noinline]] void dispatcher::put_back(std::unique_ptr<packed_arguments> packed) noexcept {
+  spare_arguments = std::move(packed);
+}
+
+void dispatcher::send_now(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed) {
+  const std::size_t bytes = packed->into->size();
+  if (bytes > m_traffic->longest_queued()) {
+    long_arguments arguments{packed->into->parts(), nullptr};
+    arguments.owner = std::shared_ptr<const packed_arguments>(std::move(packed));
+    return m_traffic->send_long(to, parcel, std::move(arguments));
+  }
+  std::vector<std::byte> gathered;
+  parcel.arguments = packed->bytes.view();
+  if (parcel.arguments.size() != bytes) {
+    for (const bytes_view part : packed->into->parts()) gathered.insert(gathered.end(), part.begin(), part.end());
+    parcel.arguments = gathered;
+  }
+  m_traffic->send(to, parcel);
+  put_back(std::move(packed));
+}
+
+void dispatcher::send_packed(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed,
+                             bool awaits_result) {
+  try {
+    send_now(to, parcel, std::move(packed));
+  } catch (...) {
+    // It has not been sent, so its result will not come; unless the locality has just gone, which has failed the call.
+    if (!awaits_result || m_calls.take(parcel.call, to) != nullptr) throw;
+  }
+  // Pairs with on_gone: either it finds the call, or this finds that the locality has gone.
+  if (!awaits_result || !m_is_gone[to].load(std::memory_order_seq_cst)) return;
+  if (awaited_result* const result = m_calls.take(parcel.call, to)) result->fail(lost_error(to, {}));
+}
+
+void dispatcher::reply_error(locality_number to, std::uint64_t call, std::exception_ptr error) noexcept {
+  try {
+    static const action& sends_error = action_registry::of_process().find_or_add(error_kind, nullptr);
+    std::unique_ptr<packed_arguments> packed = take_scratch();
+    write_exception(*packed->into, error);
+    outgoing parcel{sends_error};
+    parcel.has_call = true;
+    parcel.call = call;
+    send_packed(to, parcel, std::move(packed), false);
+  } catch (...) {
+    // Without memory for an error the caller would wait for ever.
+    m_traffic->abandon();
+  }
+}
+
+std::uint64_t dispatcher::sent() const {
+  std::uint64_t sum = 0;
+  for (locality_number other = 0; other < size(); ++other)
+    if (other != number()) sum += std::as_const(*m_traffic).to(other).program_parcels();
+  return sum;
+}
+
+std::uint64_t dispatcher::handled() const {
+  std::uint64_t sum = 0;
+  for (const auto* const thread : m_traffic->threads()) sum += thread->counts.handled.get();
+  return sum;
+}
+
+void dispatcher::define(locality_number from, bytes_view content) {
+  action_definition definition;
+  if (content.size() != sizeof definition) throw malformed_message("the definition of an action has the wrong length");
+  std::memcpy(&definition, content.data(), sizeof definition);
+  if (definition.number == 0 || definition.number > action_registry::most_actions)
+    throw malformed_message("the definition of an action has a number out of range");
+  auto& known = m_known[from];
+  if (known.size() <= definition.number) known.resize(definition.number + 1);
+  known_action& defined = known[definition.number];
+  const auto* const kind = static_cast<const parcel_kind*>(local_address(definition.kind));
+  defined.function = definition.function == function_address{} ? nullptr : local_address(definition.function);
+  const bool is_function_known = defined.function != nullptr || definition.function == function_address{};
+  if (kind == nullptr || !is_function_known)
+    defined.error = "its library is not loaded there, or the localities run different programs";
+  else if (kind->mark != parcel_kind::right_mark || kind->signature != definition.signature)
+    defined.error = "its arguments have other types there: the localities run different builds of the program";
+  else
+    defined.kind = kind;
+}
+
+const dispatcher::known_action& dispatcher::action_of(locality_number from, std::uint32_t number) const {
+  const auto& known = m_known[from];
+  if (number >= known.size() || (known[number].kind == nullptr && known[number].error.empty()))
+    throw malformed_message("a parcel has an action that was not defined");
+  return known[number];
+}
+
+void dispatcher::on_parcel(locality_number from, const parcel_header& header, bytes_view content) noexcept {
+  const bool has_call = (header.action & parcel_header::has_call) != 0;
+  const std::uint32_t number = header.action & ~parcel_header::has_call;
+  std::uint64_t call = 0;
+  const parcel_kind* kind = nullptr;
+  try {
+    if (number == definition_action) return define(from, content);
+    if (has_call) {
+      if (content.size() < sizeof call) throw malformed_message("a parcel is too short for its call's number");
+      std::memcpy(&call, content.data(), sizeof call);
+      content = content.subspan(sizeof call);
+    }
+    const known_action& known = action_of(from, number);
+    if (known.kind == nullptr)
+      throw std::runtime_error("trimtab: locality " + std::to_string(this->number()) +
+                               " cannot call the action: " + known.error);
+    kind = known.kind;
+    kind->receive({*this, from, has_call, call, content, known.function});
+  } catch (...) {
+    if (kind == nullptr || !kind->is_internal) m_traffic->note_handled();
+    refuse(from, has_call && (kind == nullptr || !kind->is_internal), call, std::current_exception());
+  }
+}
+
+void dispatcher::refuse(locality_number from, bool has_call, std::uint64_t call, std::exception_ptr error) noexcept {
+  m_refused.fetch_add(1, std::memory_order_relaxed);
+  if (has_call) return reply_error(from, call, std::move(error));
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& thrown) {
+    std::fprintf(stderr, "trimtab: locality %u: a parcel from locality %u could not be handled: %s\n", number(), from,
+                 thrown.what());
+  } catch (...) {
+    std::fprintf(stderr, "trimtab: locality %u: a parcel from locality %u could not be handled\n", number(), from);
+  }
+}
+
+void dispatcher::fail_all(const char* reason) {
+  for (locality_number other = 0; other < size(); ++other) {
+    m_is_gone[other].store(true, std::memory_order_seq_cst);
+    const std::exception_ptr error = lost_error(other, reason);
+    for (awaited_result* const result : m_calls.take_all(other)) result->fail(error);
+    m_mail.fail(other, error);
+  }
+}
+
+void dispatcher::on_gone(locality_number from, std::string_view reason) noexcept {
+  m_is_gone[from].store(true, std::memory_order_seq_cst);
+  const std::exception_ptr error = lost_error(from, reason);
+  for (awaited_result* const result : m_calls.take_all(from)) result->fail(error);
+  m_mail.fail(from, error);
+  m_gone(from, reason);
+}
+
+}  // namespace trimtab::parcels

@@ -1,0 +1,42 @@
+#include "trimtab/parcels/coalescing/flush_rules.hpp"
+
+#include <algorithm>
+
+namespace trimtab::parcels {
+
+namespace {
+
+// Another worker that is idle does not take parcels away from one that is just queueing more: sending them costs both.
+constexpr std::uint64_t least_foreign_age_ns = 2000;
+
+flush_reason strict_reason(const queue_state& queue, const coalescing& settings, occasion why) noexcept {
+  if (queue.parcels >= settings.count) return flush_reason::count;
+  if (settings.wait_us != 0 && queue.age_ns >= settings.wait_us * std::uint64_t{1000}) return flush_reason::time;
+  if (settings.sends_before_waiting && why == occasion::own_idle) return flush_reason::sender_waits;
+  return flush_reason::none;
+}
+
+flush_reason adaptive_reason(const queue_state& queue, const coalescing& settings, occasion why) noexcept {
+  if (why == occasion::own_idle) return flush_reason::sender_waits;
+  if (queue.is_all_handled && (queue.parcels >= settings.least_parcels || queue.age_ns >= settings.least_age_ns))
+    return flush_reason::handled;
+  if (why == occasion::other_idle && queue.age_ns >= std::max(queue.message_ns, least_foreign_age_ns))
+    return flush_reason::age;
+  return flush_reason::none;
+}
+
+}  // namespace
+
+const char* text_of(flush_reason reason) noexcept {
+  constexpr const char* texts[flush_reasons] = {"none", "count", "time", "full", "handled", "sender waits", "age", "asked"};
+  return texts[static_cast<std::size_t>(reason)];
+}
+
+flush_reason must_flush(const queue_state& queue, const coalescing& settings, occasion why) noexcept {
+  if (queue.parcels == 0) return flush_reason::none;
+  if (queue.bytes >= settings.most_bytes) return flush_reason::full;
+  return settings.rules == coalescing::way::strict ? strict_reason(queue, settings, why)
+                                                   : adaptive_reason(queue, settings, why);
+}
+
+}  // namespace trimtab::parcels

@@ -1,0 +1,302 @@
+#include "trimtab/parcels/coalescing/outbox.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace trimtab::parcels {
+
+namespace {
+
+// What a parcel may take in a queue besides its arguments.
+constexpr std::size_t most_parcel_overhead = 2 * sizeof(parcel_header) + sizeof(std::uint64_t) + sizeof(action_definition);
+
+}  // namespace
+
+outbox::outbox(transport& link, locality_number to, double ns_per_tick, const coalescing& standard)
+    : m_link(link), m_to(to), m_ns_per_tick(ns_per_tick), m_standard(standard) {}
+
+std::uint64_t outbox::ns_since(base::ticks begin) const noexcept {
+  return static_cast<std::uint64_t>(static_cast<double>(base::now() - begin) * m_ns_per_tick);
+}
+
+outbox::own_queue* outbox::own_queue_of(const action& what) {
+  if (!what.is_apart.load(std::memory_order_acquire)) return nullptr;
+  if (m_own.size() <= what.number) m_own.resize(what.number + 1);
+  auto& own = m_own[what.number];
+  if (own == nullptr) {
+    own = std::make_unique<own_queue>();
+    own->what = &what;
+    own->settings = what.settings();
+  }
+  const std::uint32_t changes = what.changes.load(std::memory_order_acquire);
+  if (own->changes != changes) {
+    own->settings = what.settings();
+    own->changes = changes;
+  }
+  return own.get();
+}
+
+flush_reason outbox::reason_for(const parcel_queue& queue, const coalescing& settings, occasion why,
+                                std::uint64_t adder) const {
+  const bool reads_age = why != occasion::added || longest_wait_ns(settings) != 0;
+  queue_state state;
+  state.parcels = queue.parcels();
+  state.bytes = queue.bytes();
+  state.age_ns = reads_age && !queue.is_empty() ? ns_since(queue.oldest()) : 0;
+  state.is_all_handled = m_waiting.empty() && is_all_handled();
+  state.message_ns = message_ns();
+  if (why == occasion::other_idle && adder != 0 && queue.last_adder() == adder) why = occasion::own_idle;
+  return must_flush(state, settings, why);
+}
+
+template <class function>
+void outbox::for_each_queue(function&& call) {
+  call(m_shared, m_standard);
+  for (const auto& own : m_own)
+    if (own != nullptr) call(own->queue, own->settings);
+}
+
+void outbox::pend(std::int32_t change) noexcept {
+  // Release: who sees that nothing is pending sees what was sent. Written under the lock.
+  m_pending.store(m_pending.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(change), std::memory_order_release);
+}
+
+outbox::added outbox::add(const outgoing& parcel, std::uint64_t adder) {
+  const guard lock(m_lock);
+  if (m_is_closed) return {};
+  own_queue* const own = own_queue_of(parcel.what);
+  parcel_queue& queue = own != nullptr ? own->queue : m_shared;
+  const std::size_t most_added = parcel.arguments.size() + most_parcel_overhead;
+  if (queue.bytes() + most_added > m_link.largest_message()) send(queue, flush_reason::full);
+  const bool is_first = queue.is_empty();
+  if (is_first) {
+    pend(1);
+    // Pairs with exchange::on_message: it notes what was handled, and then looks whether parcels are pending.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+  queue.add(parcel, adder);
+  count_parcel(parcel.what, parcel.arguments.size());
+  const coalescing& settings = own != nullptr ? own->settings : m_standard;
+  const flush_reason why = reason_for(queue, settings, occasion::added, adder);
+  if (why != flush_reason::none) send(queue, why);
+  const bool waits_alone = is_first && !queue.is_empty();
+  return {m_waiting_bytes <= limit, is_first, waits_alone ? longest_wait_ns(settings) : 0};
+}
+
+bool outbox::add_long(const outgoing& parcel, long_arguments&& arguments) {
+  const guard lock(m_lock);
+  if (m_is_closed) return true;
+  own_queue* const own = own_queue_of(parcel.what);
+  parcel_queue& queue = own != nullptr ? own->queue : m_shared;
+  const bool was_empty = queue.is_empty();
+  queue.define(parcel.what);
+  if (was_empty && !queue.is_empty()) pend(1);
+  if (!queue.is_empty()) send(queue, flush_reason::full);
+  waiting_message waiting{head_of(parcel), std::move(arguments)};
+  std::size_t bytes = 0;
+  for (const bytes_view part : waiting.arguments.parts) bytes += part.size();
+  waiting.total = waiting.head.size() + bytes;
+  count_parcel(parcel.what, bytes);
+  m_waiting_bytes += waiting.total;
+  m_waiting.push_back(std::move(waiting));
+  pend(1);
+  send_waiting();
+  return m_waiting_bytes <= limit;
+}
+
+std::uint32_t outbox::look(occasion why, std::uint64_t adder) {
+  if (!has_parcels()) return 0;
+  const guard lock(m_lock);
+  std::uint32_t messages = send_waiting();
+  const bool counts_wait = why == occasion::own_idle || why == occasion::other_idle;
+  for_each_queue([&](parcel_queue& queue, const coalescing& settings) {
+    if (queue.is_empty()) return;
+    const flush_reason reason = reason_for(queue, settings, why, adder);
+    if (reason != flush_reason::none)
+      messages += send(queue, reason);
+    else if (counts_wait && queue.last_adder() == adder && queue.awaited_since == 0)
+      queue.awaited_since = base::now();
+  });
+  return messages;
+}
+
+std::uint32_t outbox::flush(flush_reason why) {
+  if (!has_parcels()) return 0;
+  const guard lock(m_lock);
+  std::uint32_t messages = send_waiting();
+  for_each_queue([&](parcel_queue& queue, const coalescing&) {
+    if (!queue.is_empty()) messages += send(queue, why);
+  });
+  return messages;
+}
+
+bool outbox::acknowledge() {
+  const guard lock(m_lock);
+  if (!is_acknowledgement_due() || m_is_closed || !m_waiting.empty()) return false;
+  const message_header header{message_header::content::whole, 0, 0, m_received.load(std::memory_order_acquire)};
+  if (m_link.try_send(m_to, std::as_bytes(std::span(&header, 1))) != send_status::sent) return false;
+  m_acknowledged.store(header.handled, std::memory_order_release);
+  m_messages.bare_acknowledgements.add();
+  return true;
+}
+
+void outbox::note_handled(std::uint64_t messages) noexcept {
+  // Release: who finds everything handled sees what that brought.
+  if (messages > m_handled.load(std::memory_order_relaxed)) m_handled.store(messages, std::memory_order_release);
+}
+
+std::uint64_t outbox::ns_to_deadline() const {
+  constexpr std::uint64_t never = ~std::uint64_t{0};
+  if (!has_parcels()) return never;
+  const guard lock(m_lock);
+  std::uint64_t result = never;
+  const_cast<outbox&>(*this).for_each_queue([&](const parcel_queue& queue, const coalescing& settings) {
+    const std::uint64_t longest = longest_wait_ns(settings);
+    if (queue.is_empty() || longest == 0) return;
+    const std::uint64_t age = ns_since(queue.oldest());
+    result = std::min(result, age >= longest ? 0 : longest - age);
+  });
+  return result;
+}
+
+void outbox::close() {
+  const guard lock(m_lock);
+  m_is_closed = true;
+  m_waiting.clear();
+  m_waiting_bytes = 0;
+  for_each_queue([](parcel_queue& queue, const coalescing&) { queue.clear(); });
+  m_acknowledged.store(m_received.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  m_pending.store(0, std::memory_order_release);
+}
+
+void outbox::set_standard(const coalescing& settings) {
+  const guard lock(m_lock);
+  m_standard = settings;
+}
+
+coalescing outbox::standard() const {
+  const guard lock(m_lock);
+  return m_standard;
+}
+
+const parcel_flow* outbox::parcels_of(std::uint32_t action) const noexcept {
+  const guard lock(m_lock);
+  return action < m_parcels.size() ? m_parcels[action].get() : nullptr;
+}
+
+void outbox::count_parcel(const action& what, std::size_t bytes) {
+  if (m_parcels.size() <= what.number) m_parcels.resize(what.number + 1);
+  auto& flow = m_parcels[what.number];
+  if (flow == nullptr) flow = std::make_unique<parcel_flow>();
+  if (!what.kind->is_internal) m_program_parcels.add();
+  flow->parcels.add();
+  flow->bytes.add(bytes);
+  flow->sizes.add(bytes);
+}
+
+void outbox::count_message(std::size_t bytes, base::ticks begin) {
+  const base::ticks took = base::now() - begin;
+  m_messages.messages.add();
+  m_messages.bytes.add(bytes);
+  m_messages.sizes.add(bytes);
+  m_messages.send_ticks.add(took);
+  // What the receiver spends is about as much. Averaged over some sixteen messages; one that was interrupted counts little.
+  const double ns = std::min(2 * static_cast<double>(took) * m_ns_per_tick, 100'000.0);
+  const auto mean = static_cast<double>(message_ns());
+  m_message_ns.store(static_cast<std::uint64_t>(mean + (ns - mean) / 16), std::memory_order_relaxed);
+}
+
+void outbox::note_wait(parcel_queue& queue, base::ticks current_time) {
+  if (queue.awaited_since != 0) m_messages.queued_wait_ticks.add(current_time - queue.awaited_since);
+}
+
+send_status outbox::try_send(std::span<const bytes_view> parts) {
+  const base::ticks begin = base::now();
+  const send_status status = m_link.try_send(m_to, parts);
+  if (status != send_status::sent) return status;
+  m_sent.store(m_sent.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  std::size_t bytes = 0;
+  for (const bytes_view part : parts) bytes += part.size();
+  count_message(bytes, begin);
+  return status;
+}
+
+// False: nothing was sent now.
+bool outbox::send(parcel_queue& queue, flush_reason why) {
+  const std::uint64_t received = m_received.load(std::memory_order_acquire);
+  m_flushes[static_cast<std::size_t>(why)].add();
+  m_messages.ages.add(ns_since(queue.oldest()));
+  note_wait(queue, base::now());
+  bool is_sent = false;
+  if (m_waiting.empty()) {
+    const bytes_view message = queue.message(received);
+    const send_status status = try_send({&message, 1});
+    is_sent = status == send_status::sent;
+    if (is_sent) m_acknowledged.store(received, std::memory_order_release);
+    if (status != send_status::no_room) queue.clear();
+  }
+  // What was in the queue and now waits for room is pending all the time: who looks without the lock must not find nothing.
+  if (queue.is_empty()) {
+    pend(-1);
+  } else {
+    m_waiting_bytes += queue.bytes();
+    m_waiting.push_back({queue.take_message(received), {}, 0, 0});
+  }
+  return is_sent;
+}
+
+// True: something was sent.
+bool outbox::send_waiting() {
+  bool is_any_sent = false;
+  while (!m_waiting.empty()) {
+    waiting_message& first = m_waiting.front();
+    send_status status;
+    if (first.total != 0) {
+      status = send_fragment(first);
+    } else {
+      const bytes_view message = first.head;
+      status = try_send({&message, 1});
+    }
+    if (status == send_status::no_room) break;
+    is_any_sent |= status == send_status::sent;
+    if (status == send_status::sent && first.sent < first.total) continue;
+    m_waiting_bytes -= first.total != 0 ? first.total : first.head.size();
+    m_waiting.pop_front();
+    pend(-1);
+  }
+  return is_any_sent;
+}
+
+namespace {
+
+// Adds the part of `source` that lies from `begin` to `end`, both counted from `offset`, where the source begins.
+void add_part_between(std::vector<bytes_view>& parts, bytes_view source, std::uint64_t offset, std::uint64_t begin,
+                      std::uint64_t end) {
+  const std::uint64_t first = std::max(begin, offset), last = std::min(end, offset + source.size());
+  if (first < last) parts.push_back(source.subspan(first - offset, last - first));
+}
+
+}  // namespace
+
+send_status outbox::send_fragment(waiting_message& parcel) {
+  const struct {
+    message_header header;
+    fragment_header fragment;
+  } head{{message_header::content::fragment, 0, 1, m_received.load(std::memory_order_acquire)}, {parcel.total, parcel.sent}};
+  const std::uint64_t begin = parcel.sent, end = std::min(parcel.total, begin + m_link.largest_message() - sizeof head);
+  std::vector<bytes_view> parts{std::as_bytes(std::span(&head, 1))};
+  std::uint64_t offset = 0;
+  add_part_between(parts, parcel.head, offset, begin, end);
+  offset += parcel.head.size();
+  for (const bytes_view source : parcel.arguments.parts) {
+    add_part_between(parts, source, offset, begin, end);
+    offset += source.size();
+  }
+  const send_status status = try_send(parts);
+  if (status != send_status::sent) return status;
+  m_acknowledged.store(head.header.handled, std::memory_order_release);
+  parcel.sent = end;
+  return status;
+}
+
+}  // namespace trimtab::parcels

@@ -1,0 +1,81 @@
+#include "trimtab/parcels/coalescing/parcel_queue.hpp"
+
+#include <cstring>
+
+namespace trimtab::parcels {
+
+namespace {
+
+parcel_header header_of(const outgoing& parcel) noexcept {
+  const std::size_t bytes = parcel.arguments.size() + (parcel.has_call ? sizeof parcel.call : 0);
+  return {static_cast<std::uint32_t>(bytes), parcel.what.number | (parcel.has_call ? parcel_header::has_call : 0)};
+}
+
+}  // namespace
+
+void parcel_queue::append(const void* bytes, std::size_t count) {
+  const auto* const first = static_cast<const std::byte*>(bytes);
+  m_message.insert(m_message.end(), first, first + count);
+}
+
+void parcel_queue::define(const action& what) {
+  if (what.number < m_is_defined.size() && m_is_defined[what.number]) [[likely]]
+    return;
+  if (m_parcels == 0) m_oldest = base::now();
+  const parcel_header header{sizeof(action_definition), definition_action};
+  const action_definition definition{what.number, 0, what.portable_kind, what.portable_function, what.kind->signature};
+  append(&header, sizeof header);
+  append(&definition, sizeof definition);
+  m_parcels += 1;
+  if (m_is_defined.size() <= what.number) m_is_defined.resize(what.number + 1);
+  m_is_defined[what.number] = true;
+}
+
+void parcel_queue::add(const outgoing& parcel, std::uint64_t adder) {
+  if (m_parcels == 0) m_oldest = base::now();
+  define(parcel.what);
+  const parcel_header header = header_of(parcel);
+  const std::size_t position = m_message.size();
+  m_message.resize(position + sizeof header + header.bytes);
+  std::byte* target = m_message.data() + position;
+  std::memcpy(target, &header, sizeof header);
+  target += sizeof header;
+  if (parcel.has_call) {
+    std::memcpy(target, &parcel.call, sizeof parcel.call);
+    target += sizeof parcel.call;
+  }
+  if (!parcel.arguments.empty()) std::memcpy(target, parcel.arguments.data(), parcel.arguments.size());
+  m_parcels += 1;
+  m_last_adder = adder;
+  awaited_since = 0;
+}
+
+bytes_view parcel_queue::message(std::uint64_t handled) noexcept {
+  const message_header header{message_header::content::whole, 0, m_parcels, handled};
+  std::memcpy(m_message.data(), &header, sizeof header);
+  return m_message;
+}
+
+std::vector<std::byte> parcel_queue::take_message(std::uint64_t handled) {
+  static_cast<void>(message(handled));
+  std::vector<std::byte> result = std::move(m_message);
+  m_message.clear();
+  clear();
+  return result;
+}
+
+void parcel_queue::clear() noexcept {
+  m_message.resize(sizeof(message_header));
+  m_parcels = 0;
+  awaited_since = 0;
+}
+
+std::vector<std::byte> head_of(const outgoing& parcel) {
+  const parcel_header header = header_of(parcel);
+  std::vector<std::byte> head(sizeof header + (parcel.has_call ? sizeof parcel.call : 0));
+  std::memcpy(head.data(), &header, sizeof header);
+  if (parcel.has_call) std::memcpy(head.data() + sizeof header, &parcel.call, sizeof parcel.call);
+  return head;
+}
+
+}  // namespace trimtab::parcels

@@ -1,0 +1,178 @@
+#include "trimtab/parcels/job/job.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+namespace trimtab::parcels {
+
+namespace {
+
+base::spin_lock jobs_lock;
+std::vector<job*>& open_jobs() {
+  static std::vector<job*>& jobs = *new std::vector<job*>;  // never destroyed: a job may be of static storage
+  return jobs;
+}
+
+std::unique_ptr<tasks::runtime> made_if_needed(const job_options& options) {
+  return options.home != nullptr ? nullptr : std::make_unique<tasks::runtime>(options.runtime);
+}
+
+}  // namespace
+
+bool locality::is_here() const noexcept { return m_job->here().number() == m_number; }
+
+std::string_view locality::host() const noexcept {
+  if (m_job->messages() != nullptr && !is_here()) return m_job->messages()->traffic().host_of(m_number);
+  static thread_local char name[256];
+  if (gethostname(name, sizeof name) != 0) return "unknown";
+  name[sizeof name - 1] = '\0';
+  return name;
+}
+
+std::int64_t locality::process() const noexcept {
+  return m_job->messages() != nullptr && !is_here() ? m_job->messages()->traffic().process_of(m_number) : getpid();
+}
+
+job::job(std::unique_ptr<transport> link, const job_options& options)
+    : m_options(options), m_own_runtime(made_if_needed(options)), m_exceptions(std::uncaught_exceptions()) {
+  open(std::move(link));
+}
+
+void job::open(std::unique_ptr<transport> link) {
+  m_home = m_options.home != nullptr ? m_options.home : m_own_runtime.get();
+  if (link != nullptr && link->size() > 1) {
+    m_size = link->size();
+    m_number = link->number();
+    m_messages = std::make_shared<dispatcher>(
+        *m_home, [this](locality_number which, std::string_view reason) { on_gone(which, reason); });
+    m_traffic = std::make_shared<exchange>(std::move(link), m_messages->sink(), tasks::runtime::ns_per_tick(),
+                                           m_options.standard, m_options.most_parcel_bytes);
+    m_messages->connect(m_traffic);
+    m_collectives = std::make_unique<collectives>(*m_messages);
+    m_traffic->start();
+    // The runtime keeps the dispatcher, too: tasks refer to it.
+    m_home->set_background_work({m_messages, m_traffic.get()});
+  }
+  const std::lock_guard guard(jobs_lock);
+  open_jobs().push_back(this);
+}
+
+job::~job() {
+  {
+    const std::lock_guard guard(jobs_lock);
+    std::erase(open_jobs(), this);
+  }
+  if (m_traffic == nullptr) return;
+  if (std::uncaught_exceptions() == m_exceptions) {
+    try {
+      finish();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "trimtab: locality %u: the job did not end in order: %s\n", m_number, error.what());
+    }
+  }
+  m_is_finishing.store(true, std::memory_order_seq_cst);
+  m_traffic->abandon();
+  m_messages->fail_all("the job has ended here");
+  // Tasks of calls refer to the dispatcher.
+  m_own_runtime.reset();
+}
+
+void job::finish() {
+  wait_until_quiet();
+  m_is_finishing.store(true, std::memory_order_seq_cst);
+  // After this nobody expects anything from this locality, so it may leave.
+  barrier();
+  m_traffic->leave(m_options.patience_ns);
+}
+
+job& job::current() {
+  const std::lock_guard guard(jobs_lock);
+  if (open_jobs().empty()) throw std::logic_error("trimtab: there is no job: create a trimtab::job first");
+  return *open_jobs().back();
+}
+
+locality job::at(locality_number number) {
+  if (number >= m_size)
+    throw std::out_of_range("trimtab: locality " + std::to_string(number) + " does not exist: the job has " +
+                            std::to_string(m_size) + ", numbered from 0");
+  return {*this, number};
+}
+
+std::vector<locality> job::localities() {
+  std::vector<locality> all;
+  for (locality_number number = 0; number < m_size; ++number) all.emplace_back(*this, number);
+  return all;
+}
+
+void job::barrier() {
+  if (m_collectives != nullptr) m_collectives->barrier();
+}
+
+void job::flush() {
+  if (m_traffic != nullptr) m_traffic->flush_all();
+}
+
+void job::on_gone(locality_number which, std::string_view reason) {
+  // Who leaves in order has waited for all: so has this one, or it will see that it waits in vain.
+  if (reason.empty() || m_is_finishing.load(std::memory_order_seq_cst)) return;
+  if (m_options.on_lost) return m_options.on_lost(which, reason);
+  const locality lost(*this, which);
+  std::fprintf(stderr, "trimtab: locality %u (process %lld on %.*s) was lost: %.*s. Locality %u ends, too.\n", which,
+               static_cast<long long>(lost.process()), static_cast<int>(lost.host().size()), lost.host().data(),
+               static_cast<int>(reason.size()), reason.data(), m_number);
+  std::fflush(stderr);
+  _exit(1);
+}
+
+// Counts of all localities together.
+struct quiet_wave {
+  std::uint64_t sent = 0, handled = 0, unfinished = 0;
+  template <class archive>
+  void serialize(archive& ar) {
+    ar(sent, handled, unfinished);
+  }
+  bool operator==(const quiet_wave&) const = default;
+};
+
+bool job::is_quiet(quiet_wave& last, std::uint64_t own_tasks) {
+  quiet_wave own;
+  if (m_messages != nullptr) {
+    // What was handled first: a parcel that is counted as handled is counted as sent, too.
+    own.handled = m_messages->handled();
+    own.sent = m_messages->sent();
+  }
+  own.unfinished = m_home->unfinished() - own_tasks;
+  const quiet_wave sum = all_reduce(own, [](quiet_wave a, const quiet_wave& b) {
+    return quiet_wave{a.sent + b.sent, a.handled + b.handled, a.unfinished + b.unfinished};
+  });
+  const bool is_same = sum == last;
+  last = sum;
+  return is_same && sum.unfinished == 0 && sum.sent == sum.handled;
+}
+
+void job::wait_until_quiet() {
+  constexpr std::chrono::microseconds longest_pause{1000};
+  // The caller, if it is a task.
+  tasks::worker* const this_worker = tasks::worker::current();
+  const std::uint64_t own_tasks = this_worker != nullptr && &this_worker->owner() == m_home ? 1 : 0;
+  quiet_wave last{1, 0, 0};
+  for (std::chrono::microseconds pause{10}; !is_quiet(last, own_tasks); pause = std::min(2 * pause, longest_pause)) {
+    if (own_tasks != 0)
+      tasks::this_task::sleep_for(pause);
+    else
+      std::this_thread::sleep_for(pause);
+  }
+}
+
+namespace detail {
+
+dispatcher& messages_to(locality where) { return *where.owner().messages(); }
+
+}  // namespace detail
+
+}  // namespace trimtab::parcels
