@@ -80,8 +80,6 @@ class jobs : public ::testing::TestWithParam<setting_of_test> {
 INSTANTIATE_TEST_SUITE_P(all, jobs, ::testing::ValuesIn(all_settings()),
                          [](const auto& parameter) { return parameter.param.name; });
 
-}  // namespace
-
 TEST_P(jobs, call_functions_everywhere) {
   run([](job& own) {
     for (const locality where : own.localities()) {
@@ -229,4 +227,5 @@ TEST(job, reports_a_locality_that_is_lost) {
   EXPECT_EQ(lost_reports, 2);
 }
 
+}  // namespace
 }  // namespace trimtab::parcels

@@ -44,8 +44,6 @@ class late_result : public background_work {
 
 class background : public ::testing::TestWithParam<policy> {};
 
-}  // namespace
-
 TEST_P(background, is_advanced_by_workers_without_a_task) {
   runtime rt({.workers = 2, .policy = GetParam()});
   const auto work = std::make_shared<late_result>(100);
@@ -108,4 +106,5 @@ TEST(background, that_expects_more_is_no_deadlock) {
   EXPECT_EQ(waiting.get(), 1);
 }
 
+}  // namespace
 }  // namespace trimtab::tasks

@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "trimtab/tasks/core/asymmetric_fence.hpp"
+
 namespace trimtab::parcels {
 
 namespace {
@@ -19,7 +21,7 @@ namespace {
 constexpr std::size_t messages_per_pass = 16;
 // How long the own thread naps while others look after the messages: it comes back when they have all become busy.
 constexpr std::uint64_t nap_ns = 250'000;
-constexpr std::uint64_t longest_sleep_ns = 1'000'000'000;
+constexpr std::uint64_t longest_watch_sleep_ns = 1'000'000'000;
 
 std::atomic<std::uint64_t> exchanges_made{0};
 
@@ -38,6 +40,7 @@ exchange::exchange(std::unique_ptr<transport> link, parcel_sink& sink, double ns
       m_link(std::move(link)),
       m_sink(sink),
       m_ns_per_tick(ns_per_tick),
+      m_nap_ticks(static_cast<base::ticks>(static_cast<double>(nap_ns) / ns_per_tick)),
       m_most_parcel_bytes(most_parcel_bytes),
       m_longest_queued(std::min(longest_queued_parcel, m_link->largest_message() / 4)),
       m_incoming(m_link->size()),
@@ -127,7 +130,7 @@ void exchange::set_work(locality_number other) noexcept {
   const std::uint64_t bit = std::uint64_t{1} << (other % 64);
   // Pairs with for_each_with_work, which clears the bit and then asks the outbox: either that finds the work, or this finds
   // the bit cleared.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  tasks::full_fence();
   if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_seq_cst);
 }
 
@@ -149,7 +152,7 @@ void exchange::for_each_with_work(function&& call) {
 
 void exchange::announce_deadline(std::uint64_t ns) noexcept {
   // Pairs with sleep(): either this sees until when the thread sleeps, or the thread sees the queue.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  tasks::full_fence();
   const std::uint64_t until = m_sleeps_until.load(std::memory_order_seq_cst);
   if (until == 0 || until <= base::monotonic_ns() + ns) return;
   m_naps.wake_all();
@@ -160,6 +163,8 @@ void exchange::announce_deadline(std::uint64_t ns) noexcept {
 void exchange::send(locality_number other, const outgoing& parcel) {
   const outbox::added result = m_outboxes[other]->add(parcel, thread_identity());
   if (result.is_first) set_work(other);
+  // Who sends much and computes in between looks itself now and then, so that the own thread does not have to.
+  if (result.is_sent && !is_looked_after()) advance();
   if (result.deadline_ns != 0) announce_deadline(result.deadline_ns);
   if (result.has_room) [[likely]]
     return;
@@ -218,9 +223,19 @@ bool exchange::look_after(thread_counts& counts, bool acknowledges_all) noexcept
   return messages != 0;
 }
 
+void exchange::note_look(base::ticks current_time) noexcept {
+  // Not at every look: the line is shared by all who look.
+  if (current_time - m_last_look.load(std::memory_order_relaxed) > m_nap_ticks / 16)
+    m_last_look.store(current_time, std::memory_order_relaxed);
+}
+
+bool exchange::is_looked_after() const noexcept {
+  return base::now() - m_last_look.load(std::memory_order_seq_cst) < m_nap_ticks;
+}
+
 bool exchange::advance() noexcept {
   if (!m_is_open.load(std::memory_order_acquire)) return false;
-  if (!m_was_looked_after.load(std::memory_order_relaxed)) m_was_looked_after.store(true, std::memory_order_relaxed);
+  note_look(base::now());
   thread_counts& counts = own_counts();
   if (receive(counts) != 0) return true;
   look_after(counts, false);
@@ -233,13 +248,13 @@ bool exchange::before_sleep() noexcept {
   if (receive(counts) != 0) return true;
   look_after(counts, true);
   // seq_cst, before the thread is woken: it then sees that nobody looks (or that another one has looked since).
-  m_was_looked_after.store(false, std::memory_order_seq_cst);
+  m_last_look.store(0, std::memory_order_seq_cst);
   m_naps.wake_all();
   return false;
 }
 
 std::uint64_t exchange::ns_to_deadline() const noexcept {
-  std::uint64_t result = longest_sleep_ns;
+  std::uint64_t result = longest_watch_sleep_ns;
   for (const auto& box : m_outboxes)
     if (box != nullptr) result = std::min(result, box->ns_to_deadline());
   return result;
@@ -249,19 +264,19 @@ std::uint64_t exchange::ns_to_deadline() const noexcept {
 // do.
 void exchange::rest(thread_counts& counts) noexcept {
   const std::uint32_t key = m_naps.prepare();
-  const bool is_looked_after = m_was_looked_after.exchange(false, std::memory_order_seq_cst);
-  if (!is_looked_after) {
+  const bool must_nap = is_looked_after();
+  if (!must_nap) {
     m_naps.cancel();
     if (receive(counts) != 0) return;
     look_after(counts, true);
   }
-  std::uint64_t ns = is_looked_after ? nap_ns : longest_sleep_ns;
+  std::uint64_t ns = must_nap ? nap_ns : longest_watch_sleep_ns;
   m_sleeps_until.store(base::monotonic_ns() + ns, std::memory_order_seq_cst);
   // Pairs with announce_deadline.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  tasks::full_fence();
   ns = std::min(ns, ns_to_deadline());
   const bool must_go_on = m_is_ending.load(std::memory_order_seq_cst) || ns == 0;
-  if (is_looked_after)
+  if (must_nap)
     must_go_on ? m_naps.cancel() : static_cast<void>(m_naps.wait(key, ns));
   else if (!must_go_on)
     m_link->wait(ns);
@@ -282,7 +297,7 @@ void exchange::on_message(locality_number from, bytes_view bytes) noexcept {
   outbox& box = *m_outboxes[from];
   box.note_handled(header.handled);
   // Pairs with outbox::add: either that finds that everything has been handled, or this finds its parcel.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  tasks::full_fence();
   m_receiver->counts.bytes.add(bytes.size());
   if (header.parcels != 0) {
     const bytes_view content = bytes.subspan(sizeof header);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "trimtab/tasks/core/asymmetric_fence.hpp"
+
 namespace trimtab::parcels {
 
 namespace {
@@ -72,15 +74,15 @@ outbox::added outbox::add(const outgoing& parcel, std::uint64_t adder) {
   if (is_first) {
     pend(1);
     // Pairs with exchange::on_message: it notes what was handled, and then looks whether parcels are pending.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    tasks::full_fence();
   }
   queue.add(parcel, adder);
   count_parcel(parcel.what, parcel.arguments.size());
   const coalescing& settings = own != nullptr ? own->settings : m_standard;
   const flush_reason why = reason_for(queue, settings, occasion::added, adder);
-  if (why != flush_reason::none) send(queue, why);
+  const bool is_sent = why != flush_reason::none && send(queue, why);
   const bool waits_alone = is_first && !queue.is_empty();
-  return {m_waiting_bytes <= limit, is_first, waits_alone ? longest_wait_ns(settings) : 0};
+  return {m_waiting_bytes <= limit, is_sent, is_first, waits_alone ? longest_wait_ns(settings) : 0};
 }
 
 bool outbox::add_long(const outgoing& parcel, long_arguments&& arguments) {

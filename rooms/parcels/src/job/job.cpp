@@ -63,11 +63,14 @@ void job::open(std::unique_ptr<transport> link) {
 }
 
 job::~job() {
-  {
-    const std::lock_guard guard(jobs_lock);
-    std::erase(open_jobs(), this);
-  }
-  if (m_traffic == nullptr) return;
+  end();
+  const std::lock_guard guard(jobs_lock);
+  std::erase(open_jobs(), this);
+}
+
+// The job stays the current one meanwhile: functions are still called here.
+void job::end() {
+  if (m_traffic == nullptr) return m_own_runtime.reset();
   if (std::uncaught_exceptions() == m_exceptions) {
     try {
       finish();

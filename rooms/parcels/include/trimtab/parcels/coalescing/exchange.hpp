@@ -110,6 +110,8 @@ class exchange final : public tasks::background_work, private message_sink {
   std::size_t receive(thread_counts& counts) noexcept;
   // acknowledges: also what was received only just now.
   bool look_after(thread_counts& counts, bool acknowledges_all) noexcept;
+  void note_look(base::ticks current_time) noexcept;
+  bool is_looked_after() const noexcept;
   void watch() noexcept;
   void rest(thread_counts& counts) noexcept;
   std::uint64_t ns_to_deadline() const noexcept;
@@ -128,6 +130,7 @@ class exchange final : public tasks::background_work, private message_sink {
   std::vector<std::int64_t> m_processes;
   parcel_sink& m_sink;
   const double m_ns_per_tick;
+  const base::ticks m_nap_ticks;
   const std::size_t m_most_parcel_bytes, m_longest_queued;
   std::vector<std::unique_ptr<outbox>> m_outboxes;  // nullptr: of this locality itself
   std::vector<incoming> m_incoming;                 // of who receives
@@ -137,7 +140,8 @@ class exchange final : public tasks::background_work, private message_sink {
   base::spin_lock m_receiving;
   thread_counts* m_receiver = nullptr;  // who holds it
   std::atomic<bool> m_is_open{false}, m_is_ending{false};
-  std::atomic<bool> m_was_looked_after{false};   // by somebody else than the own thread, since it last asked
+  // When somebody else than the own thread has looked for messages, about; 0: whoever did so sleeps now.
+  std::atomic<base::ticks> m_last_look{0};
   tasks::event_count m_naps;                     // of the own thread, while others look
   std::atomic<std::uint64_t> m_sleeps_until{0};  // the own thread, by CLOCK_MONOTONIC in ns; 0: it is awake
   const std::uint64_t m_identity;                // of this exchange, among all of the process

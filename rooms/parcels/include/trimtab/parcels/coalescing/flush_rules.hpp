@@ -28,7 +28,7 @@ struct coalescing {
   // Adaptive.
   std::uint32_t least_parcels = 1;  // while everything has been handled, wait for so many, or for `least_age`
   std::uint32_t least_age_ns = 0;
-  std::uint32_t most_bytes = 64 << 10;  // a full queue; both ways
+  std::uint32_t most_bytes = 8 << 10;  // a full queue; both ways
 
   bool operator==(const coalescing&) const = default;
 };

@@ -37,6 +37,7 @@ class outbox {
   struct added {
     // False: more than `limit` bytes wait for room, so the caller should receive before it adds more.
     bool has_room = true;
+    bool is_sent = false;   // a message has left
     bool is_first = false;  // of its queue: nobody may know yet that there is something to send
     // This parcel waits in a queue that was empty, and will be sent after so many ns at the latest; 0: without such a time,
     // or another parcel began to wait before it.

@@ -114,6 +114,7 @@ class job {
  private:
   void open(std::unique_ptr<transport> link);
   void on_gone(locality_number which, std::string_view reason);
+  void end();
   void finish();
   bool is_quiet(struct quiet_wave& last, std::uint64_t own_tasks);
 

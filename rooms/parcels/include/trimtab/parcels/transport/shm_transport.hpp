@@ -9,8 +9,8 @@
 namespace trimtab::parcels {
 
 struct shm_options {
-  // A file that all members open, such as /proc/PID/fd/N of a memory file (memfd_create) of the launcher, which vanishes with
-  // its last user, or a path in /dev/shm. Whoever comes first gives it its size and its header; it may be empty.
+  // A file that all members open, such as /proc/PID/fd/N of a memory file (memfd_create) of the launcher, which vanishes
+  // with its last user, or a path in /dev/shm. Whoever comes first gives it its size and its header; it may be empty.
   std::string path = {};
   // Size of one ring in bytes, a power of two from 16 KiB to 256 MiB. Memory is used only where messages have been. The one
   // who comes first decides.

@@ -24,9 +24,9 @@ struct tcp_options {
   std::size_t write_limit = 0;
 };
 
-// Returns when all members are connected. Errors: address or port in use, a member that did not come (named by its number), a
-// member with another secret or another size of the job. Strangers that connect without the secret are turned away, and the job
-// starts none the less.
+// Returns when all members are connected. Errors: address or port in use, a member that did not come (named by its number),
+// a member with another secret or another size of the job. Strangers that connect without the secret are turned away, and
+// the job starts none the less.
 opened_transport open_tcp(const membership& self, const tcp_options& options);
 
 }  // namespace trimtab::parcels

@@ -66,14 +66,14 @@ class transport {
   // try_send has taken over. Returns the number of messages. Costs some nanoseconds if nothing has arrived.
   virtual std::size_t receive(message_sink& sink, std::size_t limit) noexcept = 0;
 
-  // Sleeps, without using the CPU, until receive() has something to do, room has come for a try_send that returned no_room, or
-  // wake() was called, at most for `ns` nanoseconds. One thread at a time. May return for no reason.
+  // Sleeps, without using the CPU, until receive() has something to do, room has come for a try_send that returned no_room,
+  // or wake() was called, at most for `ns` nanoseconds. One thread at a time. May return for no reason.
   virtual void wait(std::uint64_t ns) noexcept = 0;
   // Ends the present wait(), or the next one if there is none. Async-signal-safe.
   virtual void wake() noexcept = 0;
 
-  // After the last try_send: the others hear on_left when they have received everything. Returns when all that was sent is on
-  // its way without this process's help, or `ns` nanoseconds are over (false).
+  // After the last try_send: the others hear on_left when they have received everything. Returns when all that was sent is
+  // on its way without this process's help, or `ns` nanoseconds are over (false).
   virtual bool leave(std::uint64_t ns) noexcept = 0;
 };
 
