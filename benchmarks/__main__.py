@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import docs
+from benchmarks.message_tables import MESSAGE_BLOCKS
+from benchmarks.messages import run_messages
 from benchmarks.pattern_tables import LEAST_ROUNDS, PATTERN_BLOCKS, pattern_faults
 from benchmarks.patterns import PARTS, run_part, run_patterns
 from benchmarks.recording import PROGRAMS, run_programs, run_recording, run_titled
@@ -102,6 +104,13 @@ SUITES = {
         run_tasks,
         FULL.rounds,
     ),
+    "messages": Suite(
+        PERFORMANCE / "messages.md",
+        ROOT / "benchmarks" / "message-results.json",
+        MESSAGE_BLOCKS,
+        run_messages,
+        25,
+    ),
     TASK_PROGRAMS: Suite(
         PERFORMANCE / "task-programs.md",
         ROOT / "benchmarks" / "task-programs-results.json",
@@ -182,6 +191,7 @@ def _show(results: dict[str, Any], blocks: docs.Blocks, writes: bool, page: Path
 def _run_suite(word: str, suite: Suite, arguments: argparse.Namespace) -> dict[str, Any]:
     clean_environment()
     rounds = arguments.rounds or (SMOKE.rounds if arguments.smoke else suite.rounds)
+    OUT.mkdir(parents=True, exist_ok=True)
     results = suite.run(ROOT, OUT / "bin", arguments.smoke, rounds, arguments.wait, _tell)
     name = f"results-{word}{'-smoke' if arguments.smoke else ''}.json"
     (OUT / name).write_text(_as_text(results), encoding="utf-8")

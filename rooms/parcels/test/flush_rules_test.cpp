@@ -36,17 +36,47 @@ TEST(flush_rules, strict_without_a_time_never_send_by_age) {
 TEST(flush_rules, adaptive_send_at_once_while_everything_is_handled) {
   EXPECT_EQ(must_flush({.parcels = 1, .is_all_handled = true}, {}, occasion::added), flush_reason::handled);
   EXPECT_EQ(must_flush({.parcels = 1}, {}, occasion::added), flush_reason::none);
-  EXPECT_EQ(must_flush({.parcels = 1, .age_ns = ~std::uint64_t{0}}, {}, occasion::time), flush_reason::none);
+  EXPECT_EQ(must_flush({.parcels = 1, .age_ns = 1'999}, {}, occasion::time), flush_reason::none);
   EXPECT_EQ(must_flush({.parcels = 1, .is_all_handled = true}, {}, occasion::acknowledged), flush_reason::handled);
 }
 
-TEST(flush_rules, adaptive_can_wait_for_more_parcels_or_some_age) {
-  const coalescing patient{.least_parcels = 8, .least_age_ns = 5'000};
-  EXPECT_EQ(must_flush({.parcels = 7, .is_all_handled = true}, patient, occasion::added), flush_reason::none);
-  EXPECT_EQ(must_flush({.parcels = 8, .is_all_handled = true}, patient, occasion::added), flush_reason::handled);
-  EXPECT_EQ(must_flush({.parcels = 1, .age_ns = 5'000, .is_all_handled = true}, patient, occasion::time),
+TEST(flush_rules, adaptive_wait_for_the_rest_of_a_burst) {
+  const queue_state some{.parcels = 63, .is_burst = true, .is_all_handled = true};
+  EXPECT_EQ(must_flush(some, {}, occasion::added), flush_reason::none);
+  EXPECT_EQ(must_flush(some, {}, occasion::other_idle), flush_reason::none);
+  EXPECT_EQ(must_flush(some, {}, occasion::acknowledged), flush_reason::handled);
+  EXPECT_EQ(must_flush(some, {}, occasion::own_idle), flush_reason::sender_waits);
+  EXPECT_EQ(must_flush({.parcels = 64, .is_burst = true, .is_all_handled = true}, {}, occasion::added),
             flush_reason::handled);
-  EXPECT_EQ(longest_wait_ns(patient), 5'000u);
+  EXPECT_EQ(must_flush(some, {.burst_parcels = 1}, occasion::added), flush_reason::handled);
+  EXPECT_EQ(must_flush({.parcels = 2, .age_ns = 3'000, .is_burst = true, .is_all_handled = true}, {}, occasion::other_idle),
+            flush_reason::age);
+}
+
+TEST(burst_forecast, expects_what_has_happened_before) {
+  burst_forecast forecast;
+  EXPECT_FALSE(forecast.is_expected());
+  forecast.first_added(100, false, 200);
+  EXPECT_TRUE(forecast.is_expected());
+  // What came after the sender had looked says nothing.
+  for (int i = 0; i < 100; ++i) forecast.first_added(100'000, true, 200);
+  EXPECT_TRUE(forecast.is_expected());
+  forecast.first_added(100'000, false, 200);
+  EXPECT_FALSE(forecast.is_expected());
+}
+
+TEST(burst_forecast, is_not_made_again_soon_after_a_parcel_was_late) {
+  burst_forecast forecast;
+  for (int i = 0; i < 100; ++i) forecast.first_added(100, false, 200);
+  forecast.sent(2, flush_reason::age);
+  EXPECT_TRUE(forecast.is_expected());
+  forecast.sent(1, flush_reason::age);
+  for (int i = 0; i < 64; ++i) {
+    EXPECT_FALSE(forecast.is_expected());
+    forecast.first_added(100, false, 200);
+  }
+  forecast.first_added(100, false, 200);
+  EXPECT_TRUE(forecast.is_expected());
 }
 
 TEST(flush_rules, adaptive_send_what_an_idle_sender_has_queued) {

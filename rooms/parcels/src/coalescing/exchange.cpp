@@ -25,13 +25,6 @@ constexpr std::uint64_t longest_watch_sleep_ns = 1'000'000'000;
 
 std::atomic<std::uint64_t> exchanges_made{0};
 
-// Different for threads that exist at the same time. Not inlined: a task may go on in another thread.
-[[gnu::noinline]] std::uint64_t thread_identity() noexcept {
-  static thread_local char identity;
-  asm volatile("");
-  return reinterpret_cast<std::uintptr_t>(&identity);
-}
-
 }  // namespace
 
 exchange::exchange(std::unique_ptr<transport> link, parcel_sink& sink, double ns_per_tick, const coalescing& standard,
@@ -113,6 +106,7 @@ exchange::thread_counts& exchange::own_counts() noexcept {
     m_threads.push_back(std::make_unique<thread_counts>());
     counts = m_threads.back().get();
     counts->thread = thread;
+    counts->identity = m_threads.size();
   }
   of_exchange = m_identity;
   return *counts;
@@ -161,7 +155,9 @@ void exchange::announce_deadline(std::uint64_t ns) noexcept {
 }
 
 void exchange::send(locality_number other, const outgoing& parcel) {
-  const outbox::added result = m_outboxes[other]->add(parcel, thread_identity());
+  thread_counts& counts = own_counts();
+  const bool may_wait = m_is_napping.load(std::memory_order_relaxed);
+  const outbox::added result = m_outboxes[other]->add(parcel, {counts.identity, counts.looks}, may_wait);
   if (result.is_first) set_work(other);
   // Who sends much and computes in between looks itself now and then, so that the own thread does not have to.
   if (result.is_sent && !is_looked_after()) advance();
@@ -209,7 +205,7 @@ std::size_t exchange::receive(thread_counts& counts) noexcept {
 }
 
 bool exchange::look_after(thread_counts& counts, bool acknowledges_all) noexcept {
-  const std::uint64_t self = thread_identity();
+  const std::uint64_t self = counts.identity;
   std::uint32_t messages = 0;
   const base::ticks begin = base::now();
   for_each_with_work([&](locality_number other, outbox& box) {
@@ -237,6 +233,7 @@ bool exchange::advance() noexcept {
   if (!m_is_open.load(std::memory_order_acquire)) return false;
   note_look(base::now());
   thread_counts& counts = own_counts();
+  counts.looks += 1;
   if (receive(counts) != 0) return true;
   look_after(counts, false);
   return false;
@@ -277,10 +274,16 @@ void exchange::rest(thread_counts& counts) noexcept {
   ns = std::min(ns, ns_to_deadline());
   const bool must_go_on = m_is_ending.load(std::memory_order_seq_cst) || ns == 0;
   if (must_nap)
-    must_go_on ? m_naps.cancel() : static_cast<void>(m_naps.wait(key, ns));
+    must_go_on ? m_naps.cancel() : nap(key, ns);
   else if (!must_go_on)
     m_link->wait(ns);
   m_sleeps_until.store(0, std::memory_order_relaxed);
+}
+
+void exchange::nap(std::uint32_t key, std::uint64_t ns) noexcept {
+  m_is_napping.store(true, std::memory_order_relaxed);
+  m_naps.wait(key, ns);
+  m_is_napping.store(false, std::memory_order_relaxed);
 }
 
 void exchange::watch() noexcept {

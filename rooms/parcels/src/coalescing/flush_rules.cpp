@@ -18,9 +18,11 @@ flush_reason strict_reason(const queue_state& queue, const coalescing& settings,
 
 flush_reason adaptive_reason(const queue_state& queue, const coalescing& settings, occasion why) noexcept {
   if (why == occasion::own_idle) return flush_reason::sender_waits;
-  if (queue.is_all_handled && (queue.parcels >= settings.least_parcels || queue.age_ns >= settings.least_age_ns))
-    return flush_reason::handled;
-  if (why == occasion::other_idle && queue.age_ns >= std::max(queue.message_ns, least_foreign_age_ns))
+  const bool may_wait = why == occasion::added || why == occasion::other_idle;
+  const bool waits_for_more = queue.is_burst && may_wait && queue.parcels < settings.burst_parcels;
+  if (queue.is_all_handled && !waits_for_more) return flush_reason::handled;
+  if ((why == occasion::other_idle || why == occasion::time) &&
+      queue.age_ns >= std::max(queue.message_ns, least_foreign_age_ns))
     return flush_reason::age;
   return flush_reason::none;
 }

@@ -38,14 +38,15 @@ outbox::own_queue* outbox::own_queue_of(const action& what) {
   return own.get();
 }
 
-flush_reason outbox::reason_for(const parcel_queue& queue, const coalescing& settings, occasion why,
-                                std::uint64_t adder) const {
+flush_reason outbox::reason_for(const parcel_queue& queue, const coalescing& settings, occasion why, std::uint64_t adder,
+                                bool may_wait) const {
   const bool reads_age = why != occasion::added || longest_wait_ns(settings) != 0;
   queue_state state;
   state.parcels = queue.parcels();
   state.bytes = queue.bytes();
   state.age_ns = reads_age && !queue.is_empty() ? ns_since(queue.oldest()) : 0;
   state.is_all_handled = m_waiting.empty() && is_all_handled();
+  state.is_burst = may_wait && queue.forecast().is_expected();
   state.message_ns = message_ns();
   if (why == occasion::other_idle && adder != 0 && queue.last_adder() == adder) why = occasion::own_idle;
   return must_flush(state, settings, why);
@@ -63,7 +64,7 @@ void outbox::pend(std::int32_t change) noexcept {
   m_pending.store(m_pending.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(change), std::memory_order_release);
 }
 
-outbox::added outbox::add(const outgoing& parcel, std::uint64_t adder) {
+outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, bool may_wait) {
   const guard lock(m_lock);
   if (m_is_closed) return {};
   own_queue* const own = own_queue_of(parcel.what);
@@ -73,13 +74,14 @@ outbox::added outbox::add(const outgoing& parcel, std::uint64_t adder) {
   const bool is_first = queue.is_empty();
   if (is_first) {
     pend(1);
+    queue.expect_first(adder, m_ns_per_tick, message_ns());
     // Pairs with exchange::on_message: it notes what was handled, and then looks whether parcels are pending.
     tasks::full_fence();
   }
   queue.add(parcel, adder);
   count_parcel(parcel.what, parcel.arguments.size());
   const coalescing& settings = own != nullptr ? own->settings : m_standard;
-  const flush_reason why = reason_for(queue, settings, occasion::added, adder);
+  const flush_reason why = reason_for(queue, settings, occasion::added, adder.identity, may_wait);
   const bool is_sent = why != flush_reason::none && send(queue, why);
   const bool waits_alone = is_first && !queue.is_empty();
   return {m_waiting_bytes <= limit, is_sent, is_first, waits_alone ? longest_wait_ns(settings) : 0};
@@ -227,6 +229,7 @@ send_status outbox::try_send(std::span<const bytes_view> parts) {
 bool outbox::send(parcel_queue& queue, flush_reason why) {
   const std::uint64_t received = m_received.load(std::memory_order_acquire);
   m_flushes[static_cast<std::size_t>(why)].add();
+  if (queue.forecast().is_expected()) queue.forecast().sent(queue.parcels(), why);
   m_messages.ages.add(ns_since(queue.oldest()));
   note_wait(queue, base::now());
   bool is_sent = false;

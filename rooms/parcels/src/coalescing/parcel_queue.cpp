@@ -31,7 +31,15 @@ void parcel_queue::define(const action& what) {
   m_is_defined[what.number] = true;
 }
 
-void parcel_queue::add(const outgoing& parcel, std::uint64_t adder) {
+void parcel_queue::expect_first(const parcel_adder& adder, double ns_per_tick, std::uint64_t message_ns) {
+  const base::ticks current_time = base::now();
+  const bool has_looked = adder.identity != m_last.identity || adder.looks != m_last.looks;
+  const double gap_ns = static_cast<double>(current_time - m_newest_first) * ns_per_tick;
+  m_forecast.first_added(static_cast<std::uint64_t>(gap_ns), has_looked, message_ns);
+  m_newest_first = current_time;
+}
+
+void parcel_queue::add(const outgoing& parcel, const parcel_adder& adder) {
   if (m_parcels == 0) m_oldest = base::now();
   define(parcel.what);
   const parcel_header header = header_of(parcel);
@@ -46,7 +54,7 @@ void parcel_queue::add(const outgoing& parcel, std::uint64_t adder) {
   }
   if (!parcel.arguments.empty()) std::memcpy(target, parcel.arguments.data(), parcel.arguments.size());
   m_parcels += 1;
-  m_last_adder = adder;
+  m_last = adder;
   awaited_since = 0;
 }
 

@@ -83,7 +83,9 @@ class exchange final : public tasks::background_work, private message_sink {
   const outbox& to(locality_number other) const noexcept { return *m_outboxes[other]; }
   // By thread: names and counts. They stay until the exchange ends.
   struct thread_counts {
-    std::int64_t thread = 0;  // as of gettid
+    std::int64_t thread = 0;     // as of gettid
+    std::uint64_t identity = 0;  // from 1
+    std::uint64_t looks = 0;     // of the thread itself: how often it has looked for messages
     background_counts counts;
   };
   std::vector<const thread_counts*> threads() const;
@@ -114,6 +116,7 @@ class exchange final : public tasks::background_work, private message_sink {
   bool is_looked_after() const noexcept;
   void watch() noexcept;
   void rest(thread_counts& counts) noexcept;
+  void nap(std::uint32_t key, std::uint64_t ns) noexcept;
   std::uint64_t ns_to_deadline() const noexcept;
   void announce_deadline(std::uint64_t ns) noexcept;
   thread_counts& own_counts() noexcept;
@@ -142,7 +145,8 @@ class exchange final : public tasks::background_work, private message_sink {
   std::atomic<bool> m_is_open{false}, m_is_ending{false};
   // When somebody else than the own thread has looked for messages, about; 0: whoever did so sleeps now.
   std::atomic<base::ticks> m_last_look{0};
-  tasks::event_count m_naps;                     // of the own thread, while others look
+  tasks::event_count m_naps;  // of the own thread, while others look
+  std::atomic<bool> m_is_napping{false};
   std::atomic<std::uint64_t> m_sleeps_until{0};  // the own thread, by CLOCK_MONOTONIC in ns; 0: it is awake
   const std::uint64_t m_identity;                // of this exchange, among all of the process
   mutable base::spin_lock m_threads_lock;

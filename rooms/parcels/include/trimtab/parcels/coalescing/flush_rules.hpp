@@ -5,11 +5,12 @@
 // here:
 //
 //   The queue never waits for a time. A parcel is sent at once while the receiver has handled everything that was sent
-//   before. Otherwise it waits until the receiver says that it has, until the sender has nothing else to do, or until the
-//   queue is full.
+//   before, unless experience says that more parcels follow at once. Otherwise it waits until the receiver says that it has
+//   handled everything, until the sender has nothing else to do, or until the queue is full.
 //
-// So a queue that holds parcels has a message under way whose acknowledgement will come, and batches are as long as the
-// receiver and the network are slow (compare Nagle, RFC 896, and "smart batching").
+// So a queue that holds parcels has a message under way whose acknowledgement will come, or a sender that is about to add
+// more or to look; and batches are as long as the receiver and the network are slow (compare Nagle, RFC 896, and "smart
+// batching").
 #pragma once
 
 #include <cstddef>
@@ -25,9 +26,9 @@ struct coalescing {
   std::uint32_t count = 1;            // parcels, 1 or more; 1: each is a message
   std::uint32_t wait_us = 0;          // after the oldest parcel was queued; 0: without limit
   bool sends_before_waiting = false;  // also when a worker is about to wait
-  // Adaptive.
-  std::uint32_t least_parcels = 1;  // while everything has been handled, wait for so many, or for `least_age`
-  std::uint32_t least_age_ns = 0;
+  // Adaptive: within a burst, so many parcels are sent together although the receiver has handled everything; 1: bursts are
+  // not expected.
+  std::uint32_t burst_parcels = 64;
   std::uint32_t most_bytes = 8 << 10;  // a full queue; both ways
 
   bool operator==(const coalescing&) const = default;
@@ -51,6 +52,7 @@ struct queue_state {
   std::uint32_t parcels = 0;
   std::size_t bytes = 0;
   std::uint64_t age_ns = 0;      // of the oldest parcel
+  bool is_burst = false;         // more parcels are expected at once (burst_forecast)
   bool is_all_handled = false;   // by the receiver: every message that was sent before
   std::uint64_t message_ns = 0;  // what one message costs sender and receiver together
 };
@@ -66,9 +68,38 @@ enum class occasion : std::uint8_t {
 
 flush_reason must_flush(const queue_state& queue, const coalescing& settings, occasion why) noexcept;
 
-// Strict: when it must be sent at the latest, in ns after its oldest parcel was queued; 0: there is no such time.
+// When it must be sent at the latest, in ns after its oldest parcel was queued; 0: there is no such time.
 inline std::uint64_t longest_wait_ns(const coalescing& settings) noexcept {
-  return settings.rules == coalescing::way::strict ? settings.wait_us * std::uint64_t{1000} : settings.least_age_ns;
+  return settings.rules == coalescing::way::strict ? settings.wait_us * std::uint64_t{1000} : 0;
 }
+
+// Whether the parcel that comes into an empty queue is followed by others before its sender looks up: learned from what has
+// followed earlier ones. A wrong forecast makes one parcel late, so it is not made again for a while.
+class burst_forecast {
+ public:
+  bool is_expected() const noexcept { return m_score > 0; }
+  // A parcel came into the empty queue, `gap_ns` after the last one, and the sender has (not) looked for other work in
+  // between.
+  void first_added(std::uint64_t gap_ns, bool has_looked, std::uint64_t message_ns) noexcept {
+    if (!has_looked) learn(gap_ns <= message_ns);
+  }
+  // The queue was sent for this reason, while a burst was expected.
+  void sent(std::uint32_t parcels, flush_reason why) noexcept {
+    if (why == flush_reason::age && parcels <= 1)
+      m_score = -patience;
+    else if (why == flush_reason::sender_waits)
+      learn(parcels > 1);
+  }
+
+ private:
+  static constexpr std::int32_t most = 8, patience = 64;
+  void learn(bool has_followed) noexcept {
+    if (has_followed)
+      m_score += m_score < most;
+    else
+      m_score -= m_score > -most;
+  }
+  std::int32_t m_score = 0;
+};
 
 }  // namespace trimtab::parcels

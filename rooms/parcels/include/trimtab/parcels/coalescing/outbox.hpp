@@ -43,8 +43,8 @@ class outbox {
     // or another parcel began to wait before it.
     std::uint64_t deadline_ns = 0;
   };
-  // adder: identifies the calling thread; not 0.
-  added add(const outgoing& parcel, std::uint64_t adder);
+  // may_wait: somebody will look soon, so that a parcel may wait for others that are expected (burst_forecast).
+  added add(const outgoing& parcel, const parcel_adder& adder, bool may_wait);
   // The same for arguments that are longer than longest_queued_parcel. parcel.arguments is not used.
   bool add_long(const outgoing& parcel, long_arguments&& arguments);
 
@@ -111,7 +111,8 @@ class outbox {
   };
 
   own_queue* own_queue_of(const action& what);
-  flush_reason reason_for(const parcel_queue& queue, const coalescing& settings, occasion why, std::uint64_t adder) const;
+  flush_reason reason_for(const parcel_queue& queue, const coalescing& settings, occasion why, std::uint64_t adder,
+                          bool may_wait = true) const;
   template <class function>
   void for_each_queue(function&& call);
   bool send(parcel_queue& queue, flush_reason why);

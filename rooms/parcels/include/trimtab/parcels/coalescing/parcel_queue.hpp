@@ -18,11 +18,17 @@ struct outgoing {
   bytes_view arguments = {};
 };
 
+// Who queues a parcel.
+struct parcel_adder {
+  std::uint64_t identity = 0;  // different for threads that exist at the same time; not 0
+  std::uint64_t looks = 0;     // how often the thread has looked for other work
+};
+
 class parcel_queue {
  public:
   parcel_queue() { m_message.resize(sizeof(message_header)); }
 
-  void add(const outgoing& parcel, std::uint64_t adder);
+  void add(const outgoing& parcel, const parcel_adder& adder);
 
   // Makes sure that the receiver knows the action, once this queue's message has arrived.
   void define(const action& what);
@@ -31,7 +37,11 @@ class parcel_queue {
   std::uint32_t parcels() const noexcept { return m_parcels; }
   std::size_t bytes() const noexcept { return m_message.size(); }  // of the message, with its header
   base::ticks oldest() const noexcept { return m_oldest; }         // when it was added
-  std::uint64_t last_adder() const noexcept { return m_last_adder; }
+  std::uint64_t last_adder() const noexcept { return m_last.identity; }
+  // `message_ns`: what a message costs. To be called before a parcel is added to the empty queue.
+  void expect_first(const parcel_adder& adder, double ns_per_tick, std::uint64_t message_ns);
+  burst_forecast& forecast() noexcept { return m_forecast; }
+  const burst_forecast& forecast() const noexcept { return m_forecast; }
 
   // The message, with its header filled in. Valid until the queue changes.
   bytes_view message(std::uint64_t handled) noexcept;
@@ -46,8 +56,9 @@ class parcel_queue {
 
   std::vector<std::byte> m_message;
   std::uint32_t m_parcels = 0;
-  std::uint64_t m_last_adder = 0;
-  base::ticks m_oldest = 0;
+  parcel_adder m_last;
+  base::ticks m_oldest = 0, m_newest_first = 0;
+  burst_forecast m_forecast;
   std::vector<bool> m_is_defined;  // by number: the receiver knows it from this queue's messages
 };
 

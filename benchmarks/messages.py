@@ -1,0 +1,162 @@
+"""Ways to coalesce parcels, in phases of a program between two localities: the adaptive way beside the best static ones.
+
+The best static setting of each phase is chosen from rounds of their own. Then it is measured anew, in the same rounds as the
+adaptive one, so that luck in the choice is no advantage of either.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.machine import Patience, Watch
+from benchmarks.measure import measure_all
+from benchmarks.running import BenchError, finished
+
+ADAPTIVE, ALONE = "adaptive", "1:20:0"
+TRANSPORTS = {"shm": "shared memory", "tcp": "TCP"}
+PHASES = ("ping", "burst", "window", "stream", "paced", "changing")
+_TIMEOUT_S = 600
+_CHOOSING_ROUNDS = 5
+
+Values = dict[str, dict[str, list[float]]]
+
+
+@dataclass(frozen=True)
+class Round:
+    """One run of the program, by phase and setting: values as the phase has them, and parcels a message."""
+
+    values: Mapping[str, Mapping[str, float]]
+    parcels: Mapping[str, Mapping[str, float]]
+
+
+def run_messages(
+    root: Path,
+    programs: Path,
+    is_smoke: bool,
+    rounds: int,
+    minutes: float,
+    report_progress: Callable[[str], None],
+) -> dict[str, Any]:
+    """Results of both transports."""
+    program = root / "build" / "release" / "rooms" / "parcels" / "coalescing_bench"
+    if not program.exists():
+        raise BenchError(f"{program}: expected the program there; ./x bench builds it")
+    return measure_all(
+        tuple(TRANSPORTS),
+        lambda transport: f"messages: {TRANSPORTS[transport]}",
+        lambda transport, patience, seed: _measure(program, transport, is_smoke, rounds, patience, seed),
+        is_smoke=is_smoke,
+        minutes=minutes,
+        report_progress=report_progress,
+    )
+
+
+def _measure(
+    program: Path, transport: str, is_smoke: bool, rounds: int, patience: Patience, seed: int
+) -> dict[str, Any]:
+    patience.next_case()
+    collected = _Rounds(program, transport, patience, seed)
+    few = (ADAPTIVE, ALONE, "64:100:0", "64:100:1")
+    choosing = collected.run(1 if is_smoke else _CHOOSING_ROUNDS, few if is_smoke else ())
+    chosen = {phase: choose(by_setting) for phase, by_setting in gathered(choosing).items()}
+    settings = {ADAPTIVE, ALONE} | {name for pair in chosen.values() for name in pair.values()}
+    compared = collected.run(rounds, sorted(settings))
+    return {
+        "name": transport,
+        "rounds": rounds,
+        "others_share": collected.others_share,
+        "run_again": collected.run_again,
+        "chosen": chosen,
+        "phases": gathered(compared),
+        "parcels_a_message": {
+            phase: {name: round(statistics.median(values), 1) for name, values in by_setting.items()}
+            for phase, by_setting in gathered(compared, "parcels").items()
+        },
+    }
+
+
+class _Rounds:
+    """Runs of the program, anew where others took the CPUs."""
+
+    def __init__(self, program: Path, transport: str, patience: Patience, seed: int) -> None:
+        self._program, self._transport, self._patience = program, transport, patience
+        self._seed = 1000 * (seed + 1)
+        self.others_share: list[float] = []
+        self.run_again = 0
+
+    def run(self, count: int, settings: Sequence[str]) -> list[Round]:
+        """So many rounds; no settings: adaptive and the grid."""
+        rounds: list[Round] = []
+        watch = Watch()
+        while len(rounds) < count:
+            self._seed += 1
+            watch.again()
+            began = time.monotonic()
+            command = [str(self._program), self._transport, "1", str(self._seed), *settings]
+            result = read_round(finished(command, _TIMEOUT_S))
+            others = watch.others()
+            if self._patience.bears(others, time.monotonic() - began):
+                self.run_again += 1
+                continue
+            self.others_share.append(round(others or 0.0, 4))
+            rounds.append(result)
+        return rounds
+
+
+def read_round(printed: str) -> Round:
+    """The lines of one run.
+
+    Raises:
+        BenchError: a line is not as expected.
+    """
+    values: dict[str, dict[str, float]] = {}
+    parcels: dict[str, dict[str, float]] = {}
+    for line in printed.splitlines():
+        try:
+            entry = json.loads(line)
+            values.setdefault(entry["phase"], {})[entry["setting"]] = float(entry["value"])
+            parcels.setdefault(entry["phase"], {})[entry["setting"]] = entry["parcels"] / max(
+                entry["messages"], 1
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise BenchError(f"coalescing_bench: expected a line of JSON, found {line[:200]!r}") from error
+    return Round(values, parcels)
+
+
+def gathered(rounds: Sequence[Round], which: str = "values") -> Values:
+    """By phase and setting, one value a round."""
+    result: Values = {}
+    for entry in rounds:
+        for phase, by_setting in getattr(entry, which).items():
+            for name, value in by_setting.items():
+                result.setdefault(phase, {}).setdefault(name, []).append(round(value, 1))
+    return result
+
+
+def is_strict(setting: str) -> bool:
+    """Waits for its count or its time whatever happens."""
+    return setting.endswith(":0")
+
+
+def choose(by_setting: Mapping[str, Sequence[float]]) -> dict[str, str]:
+    """The setting with the least median, of the strict ones and of those that send before they wait.
+
+    Example:
+        >>> choose({"adaptive": [1], "1:20:0": [5], "4:20:0": [4, 6, 4], "4:20:1": [3]})
+        {'strict': '4:20:0', 'before': '4:20:1'}
+    """
+
+    def least(names: list[str]) -> str:
+        return min(names, key=lambda name: statistics.median(by_setting[name]))
+
+    static = [name for name in by_setting if name != ADAPTIVE]
+    return {
+        "strict": least([name for name in static if is_strict(name)]),
+        "before": least([name for name in static if not is_strict(name)]),
+    }
