@@ -136,7 +136,7 @@ def test_who_does_not_come_is_named(trimtab: str, workload: Workload, tmp_path: 
 
 
 # What a process prints that was started as a locality.
-SHOW = """
+SHOW = r"""
 import os, sys
 names = ("RANK", "SIZE", "LOCAL_SIZE", "TRANSPORT")
 words = [os.environ["TRIMTAB_JOB_" + name] for name in names]
