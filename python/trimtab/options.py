@@ -1,4 +1,4 @@
-"""Options of the library in watched programs and of the task runtime: what they may be, as the C++ tables say it.
+"""Options of the library in watched programs, of the task runtime and of jobs: what they may be, as the C++ tables say it.
 
 options.json is what `trimtab-options json` prints; `rooms/options/write_tables.py` writes it, and a test compares them.
 """
@@ -131,6 +131,15 @@ def runtime_option(variable: str) -> Option:
         KeyError: the task runtime has none.
     """
     return _table("runtime")[variable]
+
+
+def job_option(variable: str) -> Option:
+    """The option of jobs of several processes that this variable sets.
+
+    Raises:
+        KeyError: they have none.
+    """
+    return _table("job")[variable]
 
 
 @cache

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = ROOT / "build/wheel/rooms/session/trimtab-options"
 EXPORT = "python/trimtab/options.json"
 # Which tables are where, between <!-- options: NAME --> and <!-- end of options -->.
-PAGES = {"rooms/session/README.md": ("library", "foreign"), "docs/reference/options.md": ("runtime",)}
+PAGES = {"rooms/session/README.md": ("library", "foreign"), "docs/reference/options.md": ("runtime", "job")}
 
 
 def printed(what: str) -> str:

@@ -39,7 +39,7 @@ HYDRA = b"hydra_pmi_proxy\0--control-port\0host:38567\0--demux\0poll\0--pgid\0" 
 
 
 def test_the_library_reads_the_same_variables() -> None:
-    text = (ROOT / "rooms/session/src/options.hpp").read_text()
+    text = (ROOT / "rooms/options/include/trimtab/options/rank_variables.hpp").read_text()
     table = text.partition("rank_table[] = {")[2].partition("};")[0]
     written = re.findall(r'\{"(\w+)", "(\w+)", "(\w*)"\}', table)
     assert written == [

@@ -13,13 +13,14 @@ from trimtab import options
 from trimtab.bare import NotPrepared
 from trimtab.cli.main import main
 from trimtab.launcher import Options, launch
-from trimtab.options import checked_environment, library_option, runtime_option
+from trimtab.options import checked_environment, job_option, library_option, runtime_option
 
 ROOT = Path(__file__).parent.parent.parent
 WRITE_TABLES = ROOT / "rooms/options/write_tables.py"
 PROGRAM = ROOT / "build/wheel/rooms/session/trimtab-options"
 EXPORT = json.loads((ROOT / "python/trimtab/options.json").read_text())
-VARIABLES = [entry["variable"] for table in ("library", "runtime") for entry in EXPORT[table]]
+TABLES = ("library", "runtime", "job")
+VARIABLES = [entry["variable"] for table in TABLES for entry in EXPORT[table]]
 
 
 def test_generated_tables_are_those_of_the_sources() -> None:
@@ -35,7 +36,8 @@ def test_each_variable_has_one_meaning() -> None:
 
 
 def option(variable: str) -> options.Option:
-    return library_option(variable) if variable in _names("library") else runtime_option(variable)
+    look_up = {"library": library_option, "runtime": runtime_option, "job": job_option}
+    return next(look_up[table](variable) for table in TABLES if variable in _names(table))
 
 
 def _names(table: str) -> list[str]:

@@ -53,6 +53,7 @@ _ELSEWHERE = {
     "doctor": "run_doctor",
     "export": "export_run",
     "history": "run_history",
+    "launch": "run_launch",
     "replay": "run_replay",
     "sweep": "run_sweep",
     "tune": "run_tune",

@@ -22,9 +22,10 @@ class RankVariables:
 
 
 # The innermost launcher first: Open MPI and MPICH start their own processes with srun inside Slurm. The library reads the same
-# variables (rooms/session/src/options.hpp); a test compares the two tables.
+# variables (rooms/options/include/trimtab/options/rank_variables.hpp); a test compares the two tables.
 # Slurm sets SLURM_PROCID in batch scripts as well, but SLURM_STEP_ID only in what srun starts.
 RANK_VARIABLES = (
+    RankVariables("trimtab launch", "TRIMTAB_JOB_RANK", "TRIMTAB_JOB_SIZE"),
     RankVariables("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     RankVariables("PMI", "PMI_RANK", "PMI_SIZE"),
     RankVariables("PMIx", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "PMIX_NAMESPACE"),
@@ -86,6 +87,8 @@ def _identity(environment: Mapping[str, str], variables: RankVariables, proc: Pa
     has_step = bool(environment.get("SLURM_STEP_ID"))
     if variables.launcher == "Slurm":
         return step
+    if variables.launcher == "trimtab launch":
+        return _name_of(_starter(variables, proc))
     if named := next((environment[name] for name in _IDENTITIES if environment.get(name)), ""):
         return named
     starter = _starter(variables, proc)

@@ -1,5 +1,7 @@
 #include "option_table.hpp"
 
+#include "trimtab/options/run_options.hpp"
+
 namespace trimtab::task_steering {
 
 namespace {
@@ -29,8 +31,7 @@ void set_tuned(chosen_options& target, const value& to) {
 }
 
 constexpr row<chosen_options> table[] = {
-    {{"TRIMTAB_WORKERS", "0", number(0, 4096), "threads that run tasks; 0: one for each CPU that the process may use",
-      "workers"},
+    {options::workers_option,
      [](chosen_options& into, const value& to) { into.runtime.workers = static_cast<std::uint32_t>(to.number); }},
     {{"TRIMTAB_POLICY", "local-priority", word(policy_word), "how tasks are scheduled", "policy"},
      [](chosen_options& into, const value& to) { into.runtime.policy = static_cast<tasks::policy>(to.index); }},

@@ -95,23 +95,6 @@ constexpr row<library_options> foreign[] = {
      [](library_options& into, const value&) { into.is_other_ompt_tool = true; }},
 };
 
-// Values that a launcher sets wrongly are no mistake of the user's: they count as not given.
-void read_rank(const char* (*look_up)(const options::option& of), observe::recorder_options& options_read) noexcept {
-  constexpr std::uint64_t largest = 0x7fffffff;
-  const auto text_of = [look_up](const char* name) {
-    const char* const text = look_up({name, "", any_text(), ""});
-    return text == nullptr ? "" : text;
-  };
-  for (const rank_variables& variables : rank_table) {
-    const auto rank = options::check(number(0, largest), text_of(variables.rank));
-    if (!rank || (variables.required[0] != '\0' && text_of(variables.required)[0] == '\0')) continue;
-    options_read.rank = static_cast<std::int64_t>(rank->number);
-    if (const auto size = options::check(number(rank->number + 1, largest), text_of(variables.size)))
-      options_read.job_size = static_cast<std::int64_t>(size->number);
-    return;
-  }
-}
-
 }  // namespace
 
 std::span<const row<library_options>> library_table() noexcept { return table; }
@@ -121,7 +104,9 @@ library_options read_options(const char* (*look_up)(const options::option& of)) 
   library_options result;
   result.wrong = options::fill(result, library_table(), look_up);
   options::fill(result, foreign_table(), look_up);
-  read_rank(look_up, result.recorder);
+  const options::job_rank place = options::find_rank(look_up);
+  result.recorder.rank = place.rank;
+  result.recorder.job_size = place.size;
   return result;
 }
 

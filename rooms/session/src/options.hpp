@@ -8,6 +8,7 @@
 #include "trimtab/observe/probe.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/options/option.hpp"
+#include "trimtab/options/rank_variables.hpp"
 #include "trimtab/options/run_options.hpp"
 #include "trimtab/steer/search.hpp"
 
@@ -23,22 +24,6 @@ inline constexpr std::string_view thread_policy_words[] = {"off",     "fit",    
 constexpr std::string_view name_of(thread_policy kind) noexcept {
   return thread_policy_words[static_cast<std::size_t>(kind)];
 }
-
-// What launchers of parallel jobs set in each rank, the innermost launcher first: Open MPI and MPICH start their own
-// processes with srun inside Slurm. A rank has `rank` and, if it is not empty, `required`. As in
-// python/trimtab/launcher/job.py, which has the reasons; a test compares the two.
-struct rank_variables {
-  const char* rank;
-  const char* size;
-  const char* required;
-};
-
-inline constexpr rank_variables rank_table[] = {
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", ""},
-    {"PMI_RANK", "PMI_SIZE", ""},
-    {"PMIX_RANK", "SLURM_STEP_NUM_TASKS", "PMIX_NAMESPACE"},
-    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},
-};
 
 constexpr std::string_view name_of(steer_policy kind) noexcept {
   return options::steer_policy_words[static_cast<std::size_t>(kind)];

@@ -1,6 +1,6 @@
-// Prints the tables of options: `trimtab-options json` for the command trimtab; `library`, `foreign` and `runtime` for the
-// documentation. `trimtab-options check` says of each line VARIABLE=VALUE that it reads whether it is allowed, for tests. It
-// knows the session and the runtime, which do not know each other: so it is a program and no room.
+// Prints the tables of options: `trimtab-options json` for the command trimtab; `library`, `foreign`, `runtime` and `job`
+// for the documentation. `trimtab-options check` says of each line VARIABLE=VALUE that it reads whether it is allowed, for
+// tests. It knows the session, the runtime and the parcels, which do not know each other: so it is a program and no room.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "job/option_table.hpp"
 #include "option_table.hpp"
 #include "options.hpp"
 #include "trimtab/options/tables.hpp"
@@ -49,7 +50,9 @@ std::string json_of_tunables() {
 std::string json() {
   const std::string library = options::json_array(options::options_of(session::library_table()));
   const std::string runtime = options::json_array(options::options_of(task_steering::option_table()));
-  return "{\n \"library\": " + library + ",\n \"runtime\": " + runtime + ",\n \"tunables\": " + json_of_tunables() + "\n}\n";
+  const std::string job = options::json_array(options::options_of(parcels::option_table()));
+  return "{\n \"library\": " + library + ",\n \"runtime\": " + runtime + ",\n \"job\": " + job +
+         ",\n \"tunables\": " + json_of_tunables() + "\n}\n";
 }
 
 template <class target>
@@ -65,6 +68,7 @@ void check_lines() {
     const std::string_view variable = std::string_view(line).substr(0, equals);
     const options::option* of = find(session::library_table(), variable);
     if (of == nullptr) of = find(task_steering::option_table(), variable);
+    if (of == nullptr) of = find(parcels::option_table(), variable);
     std::puts(of != nullptr && options::check(of->allowed, line.c_str() + equals + 1) ? "allowed" : "refused");
   }
 }
@@ -74,6 +78,7 @@ std::string text_named(std::string_view what) {
   if (what == "library") return options::markdown_table(options::options_of(session::library_table()));
   if (what == "foreign") return options::markdown_table(options::options_of(session::foreign_table()));
   if (what == "runtime") return options::markdown_table(options::options_of(task_steering::option_table()));
+  if (what == "job") return options::markdown_table(options::options_of(parcels::option_table()));
   return "";
 }
 
@@ -86,7 +91,7 @@ int main(int argc, char** argv) {
   }
   const std::string text = argc == 2 ? text_named(argv[1]) : "";
   if (text.empty()) {
-    std::fputs("usage: trimtab-options json|library|foreign|runtime|check\n", stderr);
+    std::fputs("usage: trimtab-options json|library|foreign|runtime|job|check\n", stderr);
     return 2;
   }
   std::fputs(text.c_str(), stdout);

@@ -18,6 +18,15 @@ std::vector<job*>& open_jobs() {
   return jobs;
 }
 
+void add_open_job(job& added) {
+  const std::lock_guard guard(jobs_lock);
+  open_jobs().push_back(&added);
+}
+void remove_open_job(job& removed) {
+  const std::lock_guard guard(jobs_lock);
+  std::erase(open_jobs(), &removed);
+}
+
 std::unique_ptr<tasks::runtime> made_if_needed(const job_options& options) {
   return options.home != nullptr ? nullptr : std::make_unique<tasks::runtime>(options.runtime);
 }
@@ -54,23 +63,29 @@ void job::open(std::unique_ptr<transport> link) {
                                            m_options.standard, m_options.most_parcel_bytes);
     m_messages->connect(m_traffic);
     m_collectives = std::make_unique<collectives>(*m_messages);
-    m_traffic->start();
+    // Functions that others call here may ask for the current job as soon as messages arrive.
+    add_open_job(*this);
+    try {
+      m_traffic->start();
+    } catch (...) {
+      remove_open_job(*this);
+      throw;
+    }
     // The runtime keeps the dispatcher, too: tasks refer to it.
     m_home->set_background_work({m_messages, m_traffic.get()});
+  } else {
+    add_open_job(*this);
   }
-  const std::lock_guard guard(jobs_lock);
-  open_jobs().push_back(this);
 }
 
 job::~job() {
-  end();
-  const std::lock_guard guard(jobs_lock);
-  std::erase(open_jobs(), this);
+  if (m_traffic != nullptr) end_traffic();
+  // Tasks of calls refer to the dispatcher, and may ask for the current job until the last has ended.
+  m_own_runtime.reset();
+  remove_open_job(*this);
 }
 
-// The job stays the current one meanwhile: functions are still called here.
-void job::end() {
-  if (m_traffic == nullptr) return m_own_runtime.reset();
+void job::end_traffic() {
   if (std::uncaught_exceptions() == m_exceptions) {
     try {
       finish();
@@ -81,8 +96,6 @@ void job::end() {
   m_is_finishing.store(true, std::memory_order_seq_cst);
   m_traffic->abandon();
   m_messages->fail_all("the job has ended here");
-  // Tasks of calls refer to the dispatcher.
-  m_own_runtime.reset();
 }
 
 void job::finish() {

@@ -37,6 +37,9 @@ inline constexpr option runtime_directory_option = {
     "XDG_RUNTIME_DIR", "", path(),
     "folder of the file by which processes that fit their threads see each other, where /dev/shm is missing"};
 
+inline constexpr option workers_option = {"TRIMTAB_WORKERS", "0", number(0, 4096),
+                                          "threads that run tasks; 0: one for each CPU that the process may use", "workers"};
+
 // Of a word's index.
 constexpr tuning_mode tuning_mode_of(const value& checked) noexcept { return static_cast<tuning_mode>(checked.index); }
 // The settings of earlier runs are used.

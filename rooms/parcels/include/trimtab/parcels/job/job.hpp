@@ -112,9 +112,11 @@ class job {
   const dispatcher* messages() const noexcept { return m_messages.get(); }
 
  private:
+  struct from_environment {};
+  job(from_environment, struct opened_job opened);
   void open(std::unique_ptr<transport> link);
   void on_gone(locality_number which, std::string_view reason);
-  void end();
+  void end_traffic();
   void finish();
   bool is_quiet(struct quiet_wave& last, std::uint64_t own_tasks);
 

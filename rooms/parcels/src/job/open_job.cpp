@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <stdexcept>
+
+#include "job/job_plan.hpp"
+#include "job/option_table.hpp"
+#include "trimtab/base/topology.hpp"
+#include "trimtab/options/environment.hpp"
+
+namespace trimtab::parcels {
+
+namespace {
+
+// A process can be the same locality only once.
+std::atomic<bool> has_been_member{false};
+
+opened_transport open_transport(const job_plan& plan) {
+  switch (plan.transport) {
+    case job_transport::shm:
+      return open_shm(plan.self, plan.shm);
+    case job_transport::tcp:
+      return open_tcp(plan.self, plan.tcp);
+    case job_transport::mpi:
+      return open_mpi(plan.mpi);
+    default:
+      return {};
+  }
+}
+
+// MPI's launchers say how many ranks they have started on a host.
+std::uint32_t local_ranks_of_mpi() noexcept {
+  constexpr const char* variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+  for (const char* const variable : variables) {
+    const options::option option_row{variable, "", options::number(1, options::most_ranks), ""};
+    const char* const text = options::value_of(option_row);
+    if (text == nullptr) continue;
+    if (const auto count = options::check(option_row.allowed, text)) return static_cast<std::uint32_t>(count->number);
+  }
+  return 1;
+}
+
+std::uint32_t workers_on_this_machine(const job_plan& plan) noexcept {
+  const base::cpu_limits limits = base::read_cpu_limits();
+  const cpu_share cpus{static_cast<std::uint32_t>(std::max(1.0, std::ceil(limits.available))), limits.online};
+  const bool is_mpi = plan.transport == job_transport::mpi;
+  return default_workers(cpus, is_mpi ? std::max(plan.local_size, local_ranks_of_mpi()) : plan.local_size, is_mpi);
+}
+
+void forget_membership() noexcept {
+  for (const auto& option_row : option_table())
+    if (is_forgotten(option_row)) options::forget(option_row);
+}
+
+}  // namespace
+
+opened_job open_from_environment(const job_options& options) {
+  job_plan plan = plan_job(options, options::value_of);
+  if (plan.transport == job_transport::none && has_been_member)
+    throw std::runtime_error(
+        "trimtab: this process has been a locality of the job that it was started for, and cannot be one again: "
+        "create one trimtab::job, and keep it");
+  // Programs that this one starts are no localities of the job, and must not know its secret.
+  forget_membership();
+  if (plan.transport != job_transport::none && plan.options.home == nullptr && plan.options.runtime.workers == 0)
+    plan.options.runtime.workers = workers_on_this_machine(plan);
+  if (plan.transport == job_transport::none) return {nullptr, std::move(plan.options)};
+  has_been_member = true;
+  opened_transport opened = open_transport(plan);
+  if (opened.link == nullptr) throw std::runtime_error("trimtab: cannot join the job: " + opened.error);
+  return {std::move(opened.link), std::move(plan.options)};
+}
+
+job::job(const job_options& options) : job(from_environment{}, open_from_environment(options)) {}
+job::job(from_environment, opened_job opened) : job(std::move(opened.link), opened.options) {}
+
+}  // namespace trimtab::parcels

@@ -1,0 +1,117 @@
+// The examples of docs/guide/jobs.md, as one program: `jobs NAME`.
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "trimtab/parcels.hpp"
+
+namespace hello {
+
+// clang-format off
+int square(int x) { return x * x; }
+
+int main() {
+  trimtab::job job;  // every process comes here
+  if (job.here().number() == 0)
+    for (trimtab::locality where : job.localities())
+      std::printf("%u: %d\n", where.number(), trimtab::async(where, square, 3).get());
+  return 0;
+}  // waits until all localities come here
+// clang-format on
+
+}  // namespace hello
+
+namespace calls {
+
+// clang-format off
+struct particle { double position[3]; std::string name; };  // aggregates are sent as they are
+
+double distance(const particle& a, const std::vector<particle>& others);
+// clang-format on
+
+double distance(const particle& a, const std::vector<particle>& others) {
+  double sum = 0;
+  for (const particle& other : others)
+    for (int i = 0; i < 3; ++i) sum += a.position[i] - other.position[i];
+  return sum;
+}
+
+std::map<std::string, int> counts;
+void count_here(std::string word) { ++counts[word]; }
+
+double ask(trimtab::job& job, const particle& sun, const std::vector<particle>& planets) {
+  // clang-format off
+  trimtab::locality where = job.at(job.size() - 1);
+  trimtab::future<double> sum = trimtab::async(where, distance, sun, planets);
+  trimtab::post(where, count_here, std::string("asked"));         // without an answer
+  auto twice = trimtab::async(where, [](int x) { return 2 * x; }, 21);  // a lambda without captures
+  const double all = job.all_reduce(sum.get() + twice.get(), std::plus<>());
+  // clang-format on
+  return all;
+}
+
+int main() {
+  trimtab::job job;
+  const double all = ask(job, {{1, 1, 1}, "sun"}, {{{0, 0, 0}, "earth"}, {{0, 0, 1}, "mars"}});
+  job.wait_until_quiet();
+  const bool has_counted = job.here().number() + 1 != job.size() || counts["asked"] == static_cast<int>(job.size());
+  if (job.here().number() == 0) std::printf("%g\n", all);
+  return has_counted ? 0 : 1;
+}
+
+}  // namespace calls
+
+namespace coalesced {
+
+std::atomic<long> received{0};
+void add(long value) { received += value; }
+
+int main() {
+  // clang-format off
+  trimtab::job job({.standard = {.rules = trimtab::coalescing::way::strict, .count = 64, .wait_us = 500}});
+  trimtab::set_coalescing(add, trimtab::coalescing{});  // this function's parcels: adaptive
+  // clang-format on
+  job.home().run([&] {
+    for (trimtab::locality where : job.localities())
+      for (long value = 1; value <= 100; ++value) trimtab::post(where, add, value);
+  });
+  job.wait_until_quiet();
+  return received == 5050 * static_cast<long>(job.size()) ? 0 : 1;
+}
+
+}  // namespace coalesced
+
+namespace failures {
+
+int checked_root(int x) {
+  if (x < 0) throw std::range_error("expected a number from 0");
+  return x / 2;
+}
+
+int main() {
+  trimtab::job job;
+  trimtab::locality where = job.at(job.size() - 1);
+  // clang-format off
+  try {
+    trimtab::async(where, checked_root, -1).get();
+  } catch (const std::range_error& error) {  // thrown there
+    std::printf("%s\n", error.what());
+  }
+  // clang-format on
+  return 0;
+}
+
+}  // namespace failures
+
+int main(int argc, char** argv) {
+  const char* const name = argc > 1 ? argv[1] : "hello";
+  if (std::strcmp(name, "hello") == 0) return hello::main();
+  if (std::strcmp(name, "calls") == 0) return calls::main();
+  if (std::strcmp(name, "coalesced") == 0) return coalesced::main();
+  if (std::strcmp(name, "failures") == 0) return failures::main();
+  std::fprintf(stderr, "jobs: expected hello, calls, coalesced or failures, found '%s'\n", name);
+  return 2;
+}

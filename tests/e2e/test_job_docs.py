@@ -1,0 +1,49 @@
+"""docs/guide/jobs.md: its examples are those of tests/consumer/jobs.cpp, which are built and run here."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from conftest import finished
+
+ROOT = Path(__file__).parent.parent.parent
+TEXT = (ROOT / "docs" / "guide" / "jobs.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def program(trimtab: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    build = tmp_path_factory.mktemp("consumer-jobs")
+    cmake_dir = finished([trimtab, "--cmake-dir"]).stdout.strip()
+    source = ROOT / "tests" / "consumer"
+    for command in (
+        ["cmake", "-S", str(source), "-B", str(build), f"-Dtrimtab_DIR={cmake_dir}"],
+        ["cmake", "--build", str(build), "--target", "jobs"],
+    ):
+        completed = finished(command)
+        assert completed.returncode == 0, completed.stdout + completed.stderr
+    return build / "jobs"
+
+
+def test_every_example_is_one_that_is_run() -> None:
+    source = (ROOT / "tests" / "consumer" / "jobs.cpp").read_text()
+    blocks = re.findall(r"```cpp\n(.*?)```", TEXT, re.DOTALL)
+    assert len(blocks) >= 5
+    for block in blocks:
+        assert block.rstrip() in source, block
+
+
+def test_the_command_says_what_is_written(trimtab: str, program: Path) -> None:
+    (block,) = re.findall(r"```console\n\$ trimtab (launch .*?) \./jobs (\w+)\n(.*?)```", TEXT, re.DOTALL)
+    completed = finished([trimtab, *block[0].split(), str(program), block[1]], timeout=60)
+    assert (completed.returncode, completed.stdout) == (0, block[2]), completed.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "output"),
+    [("calls", "141\n"), ("coalesced", ""), ("failures", "expected a number from 0\n" * 3)],
+)
+def test_the_other_examples_do_what_they_say(trimtab: str, program: Path, name: str, output: str) -> None:
+    completed = finished([trimtab, "launch", "-n", "3", str(program), name], timeout=60)
+    assert (completed.returncode, completed.stdout, completed.stderr) == (0, output, "")
