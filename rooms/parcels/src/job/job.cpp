@@ -52,11 +52,15 @@ void job::open(std::unique_ptr<transport> link) {
         *m_home, [this](locality_number which, std::string_view reason) { on_gone(which, reason); });
     m_traffic = std::make_shared<exchange>(std::move(link), m_messages->sink(), tasks::runtime::ns_per_tick(),
                                            m_options.standard, m_options.most_parcel_bytes);
+    m_objects = std::make_shared<object_table>(*m_home, m_messages.get());
+    m_messages->set_objects(m_objects);
     m_messages->connect(m_traffic);
     m_collectives = std::make_unique<collectives>(*m_messages);
     m_traffic->start();
     // The runtime keeps the dispatcher, too: tasks refer to it.
     m_home->set_background_work({m_messages, m_traffic.get()});
+  } else {
+    m_objects = std::make_shared<object_table>(*m_home, nullptr);
   }
   const std::lock_guard guard(jobs_lock);
   open_jobs().push_back(this);
@@ -67,7 +71,12 @@ job::~job() {
     const std::lock_guard guard(jobs_lock);
     std::erase(open_jobs(), this);
   }
-  if (m_traffic == nullptr) return;
+  if (m_traffic == nullptr) {
+    // Tasks may still use objects.
+    if (std::uncaught_exceptions() == m_exceptions) wait_until_quiet();
+    m_objects->close();
+    return;
+  }
   if (std::uncaught_exceptions() == m_exceptions) {
     try {
       finish();
@@ -78,6 +87,7 @@ job::~job() {
   m_is_finishing.store(true, std::memory_order_seq_cst);
   m_traffic->abandon();
   m_messages->fail_all("the job has ended here");
+  m_objects->close();
   // Tasks of calls refer to the dispatcher.
   m_own_runtime.reset();
 }
