@@ -9,6 +9,7 @@
 #include "trimtab/parcels/calls/dispatcher.hpp"
 #include "trimtab/parcels/objects/locality_object.hpp"
 #include "trimtab/tasks/core/worker.hpp"
+#include "trimtab/tasks/graph/graph_node.hpp"
 
 namespace trimtab::parcels {
 
@@ -29,6 +30,7 @@ void register_object_errors() {
     register_exception<channel_closed>();
     register_exception<name_error>();
     register_exception<locality_lost>();
+    register_exception<tasks::graph_error>();
   });
 }
 
