@@ -6,6 +6,7 @@
 
 #include "trimtab/parcels/archive/exceptions.hpp"
 #include "trimtab/parcels/calls/locality_lost.hpp"
+#include "trimtab/parcels/objects/object_table.hpp"
 
 namespace trimtab::parcels {
 
@@ -155,6 +156,7 @@ const dispatcher::known_action& dispatcher::action_of(locality_number from, std:
 }
 
 void dispatcher::on_parcel(locality_number from, const parcel_header& header, bytes_view content) noexcept {
+  const receive_scope scope(m_objects.get());
   const bool has_call = (header.action & parcel_header::has_call) != 0;
   const std::uint32_t number = header.action & ~parcel_header::has_call;
   std::uint64_t call = 0;
@@ -203,6 +205,8 @@ void dispatcher::fail_all(const char* reason) {
 void dispatcher::on_gone(locality_number from, std::string_view reason) noexcept {
   m_is_gone[from].store(true, std::memory_order_seq_cst);
   const std::exception_ptr error = lost_error(from, reason);
+  // Who learns of the loss by a call finds that objects know of it.
+  if (m_objects != nullptr) m_objects->note_gone(from, error);
   for (awaited_result* const result : m_calls.take_all(from)) result->fail(error);
   m_mail.fail(from, error);
   m_gone(from, reason);

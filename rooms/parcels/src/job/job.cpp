@@ -61,6 +61,8 @@ void job::open(std::unique_ptr<transport> link) {
         *m_home, [this](locality_number which, std::string_view reason) { on_gone(which, reason); });
     m_traffic = std::make_shared<exchange>(std::move(link), m_messages->sink(), tasks::runtime::ns_per_tick(),
                                            m_options.standard, m_options.most_parcel_bytes);
+    m_objects = std::make_shared<object_table>(*m_home, m_messages.get());
+    m_messages->set_objects(m_objects);
     m_messages->connect(m_traffic);
     m_collectives = std::make_unique<collectives>(*m_messages);
     // Functions that others call here may ask for the current job as soon as messages arrive.
@@ -74,15 +76,25 @@ void job::open(std::unique_ptr<transport> link) {
     // The runtime keeps the dispatcher, too: tasks refer to it.
     m_home->set_background_work({m_messages, m_traffic.get()});
   } else {
+    m_objects = std::make_shared<object_table>(*m_home, nullptr);
     add_open_job(*this);
   }
 }
 
 job::~job() {
-  if (m_traffic != nullptr) end_traffic();
+  if (m_traffic != nullptr)
+    end_traffic();
+  else
+    end_alone();
   // Tasks of calls refer to the dispatcher, and may ask for the current job until the last has ended.
   m_own_runtime.reset();
   remove_open_job(*this);
+}
+
+void job::end_alone() {
+  // Tasks may still use objects.
+  if (std::uncaught_exceptions() == m_exceptions) wait_until_quiet();
+  m_objects->close();
 }
 
 void job::end_traffic() {
@@ -96,6 +108,7 @@ void job::end_traffic() {
   m_is_finishing.store(true, std::memory_order_seq_cst);
   m_traffic->abandon();
   m_messages->fail_all("the job has ended here");
+  m_objects->close();
 }
 
 void job::finish() {

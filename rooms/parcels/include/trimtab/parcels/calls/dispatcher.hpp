@@ -22,6 +22,8 @@ class runtime;
 
 namespace trimtab::parcels {
 
+class object_table;
+
 // Arguments in the making, and what keeps them alive.
 struct packed_arguments {
   byte_buffer bytes;
@@ -36,6 +38,9 @@ class dispatcher final : private parcel_sink {
   parcel_sink& sink() noexcept { return *this; }
   // Before anything else.
   void connect(std::shared_ptr<exchange> traffic);
+  // Of this locality. Before connect; the dispatcher keeps it, because tasks refer to it.
+  void set_objects(std::shared_ptr<object_table> objects) noexcept { m_objects = std::move(objects); }
+  object_table* objects() const noexcept { return m_objects.get(); }
 
   tasks::runtime& home() noexcept { return m_home; }
   exchange& traffic() noexcept { return *m_traffic; }
@@ -84,6 +89,7 @@ class dispatcher final : private parcel_sink {
 
   tasks::runtime& m_home;
   const std::function<void(locality_number, std::string_view)> m_gone;
+  std::shared_ptr<object_table> m_objects;
   std::shared_ptr<exchange> m_traffic;
   call_table m_calls;
   mailbox m_mail;

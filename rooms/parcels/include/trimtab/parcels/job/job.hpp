@@ -21,6 +21,7 @@
 #include "trimtab/parcels/calls/locality_lost.hpp"
 #include "trimtab/parcels/calls/remote_call.hpp"
 #include "trimtab/parcels/coalescing/flush_rules.hpp"
+#include "trimtab/parcels/objects/object_table.hpp"
 #include "trimtab/tasks/core/runtime.hpp"
 #include "trimtab/tasks/core/this_task.hpp"
 #include "trimtab/tasks/sync/timer.hpp"
@@ -110,6 +111,8 @@ class job {
   // nullptr: a job of one locality has no messages.
   dispatcher* messages() noexcept { return m_messages.get(); }
   const dispatcher* messages() const noexcept { return m_messages.get(); }
+  // Of this locality that others can reach; also in a job of one locality.
+  object_table& objects() noexcept { return *m_objects; }
 
  private:
   struct from_environment {};
@@ -117,6 +120,7 @@ class job {
   void open(std::unique_ptr<transport> link);
   void on_gone(locality_number which, std::string_view reason);
   void end_traffic();
+  void end_alone();
   void finish();
   bool is_quiet(struct quiet_wave& last, std::uint64_t own_tasks);
 
@@ -126,6 +130,7 @@ class job {
   std::uint32_t m_size = 1;
   locality_number m_number = 0;
   std::shared_ptr<exchange> m_traffic;  // the runtime has it, too
+  std::shared_ptr<object_table> m_objects;  // the dispatcher has it, too
   std::shared_ptr<dispatcher> m_messages;
   std::unique_ptr<collectives> m_collectives;
   std::atomic<bool> m_is_finishing{false};
