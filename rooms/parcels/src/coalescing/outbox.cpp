@@ -78,7 +78,11 @@ outbox::added outbox::add(const outgoing& parcel, std::uint64_t adder) {
   count_parcel(parcel.what, parcel.arguments.size());
   const coalescing& settings = own != nullptr ? own->settings : m_standard;
   const flush_reason why = reason_for(queue, settings, occasion::added, adder);
-  if (why != flush_reason::none) send(queue, why);
+  if (why != flush_reason::none) {
+    const std::uint64_t send_ticks = m_messages.send_ticks.get();
+    send(queue, why);
+    m_messages.adder_send_ticks.add(m_messages.send_ticks.get() - send_ticks);
+  }
   const bool waits_alone = is_first && !queue.is_empty();
   return {m_waiting_bytes <= limit, is_first, waits_alone ? longest_wait_ns(settings) : 0};
 }
@@ -100,7 +104,9 @@ bool outbox::add_long(const outgoing& parcel, long_arguments&& arguments) {
   m_waiting_bytes += waiting.total;
   m_waiting.push_back(std::move(waiting));
   pend(1);
+  const std::uint64_t send_ticks = m_messages.send_ticks.get();
   send_waiting();
+  m_messages.adder_send_ticks.add(m_messages.send_ticks.get() - send_ticks);
   return m_waiting_bytes <= limit;
 }
 

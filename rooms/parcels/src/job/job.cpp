@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "../counters/traffic_recorder.hpp"
+
 namespace trimtab::parcels {
 
 namespace {
@@ -57,6 +59,7 @@ void job::open(std::unique_ptr<transport> link) {
     m_traffic->start();
     // The runtime keeps the dispatcher, too: tasks refer to it.
     m_home->set_background_work({m_messages, m_traffic.get()});
+    m_recorder = traffic_recorder::open_if_watched(*this);
   }
   const std::lock_guard guard(jobs_lock);
   open_jobs().push_back(this);
@@ -76,6 +79,7 @@ job::~job() {
     }
   }
   m_is_finishing.store(true, std::memory_order_seq_cst);
+  m_recorder.reset();
   m_traffic->abandon();
   m_messages->fail_all("the job has ended here");
   // Tasks of calls refer to the dispatcher.
