@@ -16,7 +16,10 @@ from trimtab.cli.common import (
 
 # In the folder of headers.
 TABLES = ("tasks/core/counter_table.inc", "parcels/counters/counter_table.inc")
-_ROW = re.compile(r'^(?:ACTION_|DESTINATION_)?COUNTER\(\w+, "([^"]+)", "([^"]+)", (exact|estimated), "([^"]+)"\)', re.MULTILINE)
+_ROW = re.compile(
+    r'^(?:ACTION_|DESTINATION_)?COUNTER\(\w+, "([^"]+)", "([^"]+)", (exact|estimated), "([^"]+)"\)',
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
