@@ -474,6 +474,15 @@ CAUSE = Enumeration(
         Value(18, "few_workers", "there are CPUs without a worker", label="fewer workers than CPUs"),
         Value(19, "scheduling_policy", "the runtime advises another one", label="another scheduling policy"),
         Value(20, "process_imbalance", "processes have unequal work", label="imbalance between processes"),
+        Value(
+            21, "tiny_messages", "a fixed setting sends small parcels one by one", label="messages too small"
+        ),
+        Value(
+            22,
+            "queued_parcels",
+            "workers are idle while their own parcels wait in queues",
+            label="waiting for queued parcels",
+        ),
     ),
     is_text=True,
 )

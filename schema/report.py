@@ -13,6 +13,7 @@ from schema.description import ReportType as T
 UNITS = {
     "s": "seconds",
     "ns": "nanoseconds",
+    "B": "bytes",
     "KiB": "1024 bytes",
     "CPUs": "may be a fraction",
     "share": "from 0 to 1",
@@ -367,6 +368,85 @@ COUNTER = T(
         F("values", "number[]", "at these times"),
     ),
 )
+SIZE_CLASS = T(
+    "SizeClass",
+    "Parcels by the size of their arguments.",
+    (
+        F(
+            "below",
+            "integer",
+            "they are shorter than this, and as long as the `below` of the class before it",
+            "B",
+        ),
+        F("count", "integer", "how many"),
+    ),
+)
+_PARCELS = (
+    F("count", "integer", "parcels that were sent"),
+    F("bytes", "integer", "of their arguments, without headers", "B"),
+    F("sizes", "SizeClass[]", "these parcels by size; classes without any are left out"),
+)
+ACTION_FLOW = T(
+    "ActionFlow",
+    "What one locality sent to another one for one action.",
+    (
+        F("action", "text", "function as people read it; `result`, `exception`, `collective operation`"),
+        F(
+            "key",
+            "text?",
+            "`key` of the kind of task that these parcels become",
+            unknown="the job's own parcels",
+        ),
+        *_PARCELS,
+    ),
+)
+FLOW = T(
+    "Flow",
+    "What one locality sent to another one.",
+    (
+        F("from", "integer", "number of the locality (its rank)"),
+        F("to", "integer", "number of the other one"),
+        *_PARCELS,
+        F("messages", "integer", "in which these parcels travelled"),
+        F("message_bytes", "integer", "of the messages, headers included", "B"),
+        F(
+            "queued_wait_s",
+            "number",
+            "workers had nothing to do while parcels of theirs waited in the queue",
+            "s",
+        ),
+        F("actions", "ActionFlow[]", "the same parcels by action, most bytes first"),
+    ),
+)
+NETWORK = T(
+    "Network",
+    "The messages between the localities of a job.",
+    (
+        F("parcels", "integer", "that were sent, by all localities"),
+        F("messages", "integer", "in which they travelled"),
+        F(
+            "overhead",
+            "number?",
+            "`background_s` / (`background_s` + time in which workers ran tasks)",
+            "share",
+            "not recorded",
+        ),
+        F(
+            "background_s",
+            "number?",
+            "receiving, sending, and writing the arguments, over all threads",
+            "s",
+            "not recorded",
+        ),
+        F(
+            "queued_wait_s",
+            "number",
+            "workers had nothing to do while parcels of theirs waited in queues",
+            "s",
+        ),
+        F("flows", "Flow[]", "by `from` and `to`"),
+    ),
+)
 REPORT = T(
     "Report",
     "The report of a run, over all of its processes.",
@@ -397,6 +477,7 @@ REPORT = T(
         F("unavailable", "Unavailable[]", ""),
         F("findings", "Finding[]", "largest gain first"),
         F("workers", "WorkerSummary[]", ""),
+        F("network", "Network?", "messages between localities", unknown="none were recorded"),
         F("decisions", "Decision[]", "in order of time"),
         F("schedulers", "Scheduler[]", ""),
         F("lanes", "LaneSummary[]", ""),
@@ -426,6 +507,10 @@ REPORT_SCHEMA = ReportSchema(
         UNAVAILABLE,
         FINDING,
         WORKER,
+        NETWORK,
+        FLOW,
+        ACTION_FLOW,
+        SIZE_CLASS,
         DECISION,
         CHANGE,
         SCHEDULER,

@@ -321,6 +321,48 @@ def test_decisions_are_a_part_of_their_own(show: Callable[..., Browser]) -> None
     assert browser.run("document.title").startswith("flow")
 
 
+@pytest.mark.parametrize("width", [340, 1280])
+def test_messages_are_a_matrix_and_a_table(show: Callable[..., Browser], width: int) -> None:
+    report = samples.report()
+    actions = [
+        {"action": nasty, "count": 10, "bytes": 80, "sizes": [{"below": 16, "count": 10}]}
+        for nasty in samples.NASTY
+    ]
+    pairs = [(sender, to) for sender in range(3) for to in range(3) if sender != to]
+    report["network"] = {
+        "parcels": 60,
+        "messages": 20,
+        "overhead": 0.25,
+        "flows": [
+            {
+                "from": sender,
+                "to": to,
+                "bytes": 1024 * (sender + 1),
+                "count": 10 * (to + 1),
+                "actions": actions,
+            }
+            for sender, to in pairs
+        ],
+    }
+    browser = show(report, width=width)
+    browser.settle()
+    assert browser.complaints() == []
+    assert "network overhead 25.0 %" in browser.run("document.querySelector('#network .note').textContent")
+    cells = "[...document.querySelectorAll('#network table')][0].querySelectorAll('td')"
+    shown = browser.run(f"[...{cells}].map(each => each.textContent)")
+    assert shown == ["", "1 KiB", "1 KiB", "2 KiB", "", "2 KiB", "3 KiB", "3 KiB", ""]
+    assert browser.run(f"{cells}[1].style.background") != browser.run(f"{cells}[6].style.background")
+    browser.run(
+        "(select => { select.selectedIndex = 1; select.dispatchEvent(new Event('change')) })"
+        "(document.querySelector('#network select'))"
+    )
+    assert browser.run(f"[...{cells}].map(each => each.textContent)")[1:3] == ["20", "30"]
+    rows = "[...document.querySelectorAll('#network table')][1].querySelectorAll('tbody tr').length"
+    assert browser.run(rows) == min(len(pairs) * len(samples.NASTY), 50)
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.run("document.title").startswith("flow")
+
+
 CHOOSE = "(select => {{ select.value = '{}'; select.dispatchEvent(new Event('change')) }})(document.querySelector('.chooser select'))"
 TEXTS = "[...document.querySelectorAll('{}')].map(each => each.textContent)"
 

@@ -10,21 +10,31 @@ import pytest
 from click.testing import CliRunner
 from trimtab import paths
 from trimtab.cli.common import PROBES
-from trimtab.cli.counters import read_counters
+from trimtab.cli.counters import TABLES, read_counters
 from trimtab.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(autouse=True)
-def _table_of_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paths, "include_dir", lambda: ROOT / "rooms" / "tasks" / "include")
+def _tables_of_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As installed: the headers of all rooms in one folder."""
+    (tmp_path / "trimtab").mkdir()
+    for room in ("tasks", "parcels"):
+        headers = ROOT / "rooms" / room / "include" / "trimtab" / room
+        (tmp_path / "trimtab" / room).symlink_to(headers)
+    monkeypatch.setattr(paths, "include_dir", lambda: tmp_path)
 
 
-def test_every_row_of_the_table_is_read() -> None:
-    table = (paths.include_dir() / "trimtab" / "tasks" / "core" / "counter_table.inc").read_text()
-    rows = [line for line in table.splitlines() if line.startswith("COUNTER(")]
-    assert len(read_counters()) == len(rows) > 20
+def test_every_row_of_the_tables_is_read() -> None:
+    texts = [(paths.include_dir() / "trimtab" / table).read_text() for table in TABLES]
+    rows = [
+        line
+        for text in texts
+        for line in text.splitlines()
+        if re.match(r"(ACTION_|DESTINATION_)?COUNTER\(", line)
+    ]
+    assert len(read_counters()) == len(rows) > 50
     assert all(counter.how in ("exact", "estimated") for counter in read_counters())
 
 

@@ -8,6 +8,7 @@ import { append, type Child, empty, h } from "./dom";
 import { findings } from "./findings";
 import { load } from "./load";
 import { chooser, ofProcess, processes } from "./processes";
+import { network } from "./network";
 import { regions } from "./regions";
 import { read } from "./read";
 import type { Report } from "./report";
@@ -23,6 +24,7 @@ const LINKS = [
   ["steering", "Steering"],
   ["over-time", "Over time"],
   ["workers", "Workers"],
+  ["network", "Messages"],
   ["regions", "Regions"],
   ["system", "System"],
   ["cost", "Own cost"],
@@ -71,6 +73,7 @@ const isThere =
   (id: string): boolean => {
     if (id === "workers") return report.workers.length > 0;
     if (id === "steering") return report.decisions.length > 0;
+    if (id === "network") return report.network !== null;
     if (id === "processes") return report.processes.length > 1;
     return id !== "regions" || !report.workers.length || report.regions.length > 0;
   };
@@ -86,6 +89,7 @@ function sections(report: Report, charts: TimeCharts, choose: (id: string | null
     has("steering") && safely("Steering", () => steering(report)),
     safely("Concurrency", () => concurrency(report, charts, color)),
     has("workers") && safely("Workers", () => workers(report)),
+    report.network !== null && safely("Messages", () => network(report.network!)),
     has("regions") &&
       safely("Regions", () => {
         const made = regions(report, color);

@@ -40,7 +40,9 @@ export type Cause =
   | "tasks wait for each other"
   | "fewer workers than CPUs"
   | "another scheduling policy"
-  | "imbalance between processes";
+  | "imbalance between processes"
+  | "messages too small"
+  | "waiting for queued parcels";
 
 /** What a report lacks. What C++ reports begins with such a word, or is of another kind. */
 export type Missing = "other" | "regions" | "tuning" | "virtual threads" | "policy" | "process" | "record" | "end";
@@ -92,6 +94,8 @@ export interface Report {
   /** largest gain first */
   findings: Finding[];
   workers: WorkerSummary[];
+  /** messages between localities; null: none were recorded */
+  network: Network | null;
   /** in order of time */
   decisions: Decision[];
   schedulers: Scheduler[];
@@ -466,6 +470,66 @@ export interface WorkerSummary {
   created: number;
 }
 
+/** The messages between the localities of a job. */
+export interface Network {
+  /** that were sent, by all localities */
+  parcels: number;
+  /** in which they travelled */
+  messages: number;
+  /** `background_s` / (`background_s` + time in which workers ran tasks), share; null: not recorded */
+  overhead: number | null;
+  /** receiving, sending, and writing the arguments, over all threads, s; null: not recorded */
+  background_s: number | null;
+  /** workers had nothing to do while parcels of theirs waited in queues, s */
+  queued_wait_s: number;
+  /** by `from` and `to` */
+  flows: Flow[];
+}
+
+/** What one locality sent to another one. */
+export interface Flow {
+  /** number of the locality (its rank) */
+  from: number;
+  /** number of the other one */
+  to: number;
+  /** parcels that were sent */
+  count: number;
+  /** of their arguments, without headers, B */
+  bytes: number;
+  /** these parcels by size; classes without any are left out */
+  sizes: SizeClass[];
+  /** in which these parcels travelled */
+  messages: number;
+  /** of the messages, headers included, B */
+  message_bytes: number;
+  /** workers had nothing to do while parcels of theirs waited in the queue, s */
+  queued_wait_s: number;
+  /** the same parcels by action, most bytes first */
+  actions: ActionFlow[];
+}
+
+/** What one locality sent to another one for one action. */
+export interface ActionFlow {
+  /** function as people read it; `result`, `exception`, `collective operation` */
+  action: string;
+  /** `key` of the kind of task that these parcels become; null: the job's own parcels */
+  key: string;
+  /** parcels that were sent */
+  count: number;
+  /** of their arguments, without headers, B */
+  bytes: number;
+  /** these parcels by size; classes without any are left out */
+  sizes: SizeClass[];
+}
+
+/** Parcels by the size of their arguments. */
+export interface SizeClass {
+  /** they are shorter than this, and as long as the `below` of the class before it, B */
+  below: number;
+  /** how many */
+  count: number;
+}
+
 /** A decision that changed the knobs of one subject while the program ran. */
 export interface Decision {
   /** `id` of the process */
@@ -621,6 +685,7 @@ export const readReport = (from: Dict): Report => ({
   unavailable: dicts(from.unavailable).map(readUnavailable),
   findings: dicts(from.findings).map(readFinding),
   workers: dicts(from.workers).map(readWorkerSummary),
+  network: maybe(from.network, readNetwork),
   decisions: dicts(from.decisions).map(readDecision),
   schedulers: dicts(from.schedulers).map(readScheduler),
   lanes: dicts(from.lanes).map(readLaneSummary),
@@ -831,6 +896,40 @@ export const readWorkerSummary = (from: Dict): WorkerSummary => ({
   parks: amount(from.parks),
   tasks: amount(from.tasks),
   created: amount(from.created),
+});
+
+export const readNetwork = (from: Dict): Network => ({
+  parcels: amount(from.parcels),
+  messages: amount(from.messages),
+  overhead: figure(from.overhead),
+  background_s: figure(from.background_s),
+  queued_wait_s: amount(from.queued_wait_s),
+  flows: dicts(from.flows).map(readFlow),
+});
+
+export const readFlow = (from: Dict): Flow => ({
+  from: amount(from.from),
+  to: amount(from.to),
+  count: amount(from.count),
+  bytes: amount(from.bytes),
+  sizes: dicts(from.sizes).map(readSizeClass),
+  messages: amount(from.messages),
+  message_bytes: amount(from.message_bytes),
+  queued_wait_s: amount(from.queued_wait_s),
+  actions: dicts(from.actions).map(readActionFlow),
+});
+
+export const readActionFlow = (from: Dict): ActionFlow => ({
+  action: text(from.action),
+  key: text(from.key),
+  count: amount(from.count),
+  bytes: amount(from.bytes),
+  sizes: dicts(from.sizes).map(readSizeClass),
+});
+
+export const readSizeClass = (from: Dict): SizeClass => ({
+  below: amount(from.below),
+  count: amount(from.count),
 });
 
 export const readDecision = (from: Dict): Decision => ({

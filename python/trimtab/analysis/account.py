@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis.blocked import blocked_share_outside
-from trimtab.analysis.counters import samples_of
 from trimtab.analysis.overhead import own_cost
+from trimtab.analysis.samples import samples_of
 from trimtab.analysis.workers import Worker, beside_tasks_s, workers_of
 from trimtab.model import NO_SUBJECT, UNKNOWN, Process, Records
 from trimtab.model.enumerations import SHARE_LABELS, CounterName, RegionFields, TeamFields

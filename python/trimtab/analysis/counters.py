@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.analysis.samples import samples_of
+from trimtab.analysis.traffic import is_of_flow
 from trimtab.model import NO_LANE, Counter, Process, Records
 from trimtab.model.report import CounterSeries
 
 _MOST_POINTS = 1000
 # Seconds. Counters of lanes are sampled lane by lane, each 40 ms or less often: sums need a common grid.
 _GRID_S = 0.05
-# A program may count what is no number, and a file may be damaged; sums of what is larger could overflow.
-_LARGEST = 1e300
 
 Floats = NDArray[np.float64]
 
@@ -22,10 +22,14 @@ Floats = NDArray[np.float64]
 def counters(process: Process, process_id: str, wall_s: float) -> list[CounterSeries]:
     """One series a counter: of a counter of lanes the sum over its lanes, on an even grid from 0 on.
 
+    Not those of single flows of messages, of which there may be very many: the report's `network` has them.
+
     A lane's total grows evenly from its begin to its first sample and between samples, and stays at its last one.
     """
     summaries = []
     for number, counter in process.counters.items():
+        if is_of_flow(counter.name):
+            continue
         samples = samples_of(process, [number])
         if not len(samples):
             continue
@@ -37,13 +41,6 @@ def counters(process: Process, process_id: str, wall_s: float) -> list[CounterSe
         lanes = len(np.unique(of_lanes["lane"])) or None
         summaries.append(_series(process_id, counter, lanes, (times, values)))
     return summaries
-
-
-def samples_of(process: Process, numbers: list[int]) -> Records:
-    """The samples of these counters whose values are numbers."""
-    samples = process.samples[np.isin(process.samples["counter"], numbers)]
-    chosen: Records = samples[np.abs(samples["value"]) < _LARGEST]  # false of what is no number, too
-    return chosen
 
 
 def _series(

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trimtab.analysis.account import Account, account
-from trimtab.analysis.counters import samples_of
 from trimtab.analysis.findings import findings
 from trimtab.analysis.keys import Keys, keys_of
+from trimtab.analysis.network_findings import network_findings
 from trimtab.analysis.overhead import OwnCost, own_cost
 from trimtab.analysis.regions import Places, places_of, region_table
+from trimtab.analysis.samples import samples_of
 from trimtab.analysis.task_findings import task_findings
+from trimtab.analysis.traffic import Traffic, traffic_of
 from trimtab.analysis.workers import Worker, task_table, workers_of
 from trimtab.model import Process
 from trimtab.model.enumerations import CounterName
@@ -74,6 +76,11 @@ class ProcessReport:
         return task_table(self.process, self.id, self.places, self.keys)
 
     @cached_property
+    def traffic(self) -> Traffic | None:
+        """The messages that it sent to other localities."""
+        return traffic_of(self.process, self.places, self.keys)
+
+    @cached_property
     def scopes(self) -> list[Scope]:
         """The scopes that the program reports of itself."""
         return scope_table(self.process, self.id, self.places, self.keys)
@@ -87,7 +94,10 @@ class ProcessReport:
             self.threads,
             _throttled_s(self.process),
             float(self.process.header["cpus_quota"]),
-            task_findings(self.process, self.account, self.tasks, self.workers),
+            [
+                *task_findings(self.process, self.account, self.tasks, self.workers),
+                *network_findings(self.traffic, self.account, len(self.workers)),
+            ],
         )
 
     @property

@@ -13,6 +13,7 @@ from trimtab.analysis.job_findings import job_findings
 from trimtab.analysis.job_timeline import job_timeline
 from trimtab.analysis.merging import merge_regions, merge_scopes, merge_tasks
 from trimtab.analysis.missing import nothing_loaded, unavailable
+from trimtab.analysis.network import network_of
 from trimtab.analysis.process_report import ProcessReport, process_report
 from trimtab.analysis.schedulers import schedulers
 from trimtab.analysis.system import lane_summary, overhead_of, system_by_launcher, system_of
@@ -77,6 +78,7 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
                 process_report.process, process_report.id, process_report.places
             ),
         ),
+        network=network_of([process.traffic for process in processes]),
         decisions=_decisions(processes),
         schedulers=_entries_of_processes(
             processes, lambda process_report: schedulers(process_report.process, process_report.id)
@@ -119,6 +121,7 @@ def _of_launcher(run: Run) -> Report:
         unavailable=nothing_loaded(run),
         findings=(),
         workers=(),
+        network=None,
         decisions=(),
         schedulers=(),
         lanes=(),

@@ -1,4 +1,4 @@
-"""`trimtab counters`: what the task runtime counts. The table is the one that its C++ sources include."""
+"""`trimtab counters`: what the task runtime and jobs count. The tables are those that their C++ sources include."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from trimtab.cli.common import (
     fail,
 )
 
-_ROW = re.compile(r'COUNTER\(\w+, "([^"]+)", "([^"]+)", (exact|estimated), "([^"]+)"\)')
+# In the folder of headers.
+TABLES = ("tasks/core/counter_table.inc", "parcels/counters/counter_table.inc")
+_ROW = re.compile(
+    r'^(?:ACTION_|DESTINATION_)?COUNTER\(\w+, "([^"]+)", "([^"]+)", (exact|estimated), "([^"]+)"\)',
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -28,16 +33,17 @@ class Counter:
 
 
 def read_counters() -> list[Counter]:
-    """All counters of the installed task runtime, in the order of its table."""
-    table = paths.include_dir() / "trimtab" / "tasks" / "core" / "counter_table.inc"
-    return [Counter(*match.groups()) for match in _ROW.finditer(table.read_text())]
+    """All counters of the installed task runtime and of jobs, in the order of their tables."""
+    folder = paths.include_dir() / "trimtab"
+    texts = [(folder / table).read_text() for table in TABLES]
+    return [Counter(*match.groups()) for text in texts for match in _ROW.finditer(text)]
 
 
 @click.command("counters")
 @click.argument("pattern", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def run_counters(pattern: str | None, as_json: bool) -> None:
-    """List the counters of the task runtime: all, or those whose path contains PATTERN."""
+    """List the counters of the task runtime and of jobs: all, or those whose path contains PATTERN."""
     counters = [counter for counter in read_counters() if pattern is None or pattern in counter.path]
     if not counters:
         fail(f"no counter's path contains {pattern!r}; `trimtab counters` lists all")
@@ -50,4 +56,6 @@ def run_counters(pattern: str | None, as_json: bool) -> None:
     echo(
         "\nOf one worker: /threads{locality#0/worker-thread#1}/idle-rate; of each: worker-thread#*; without {}: of all."
         "\nA program prints them with --trimtab:print-counter=PATH, and reads them with trimtab::find_counters."
+        "\nOf messages (/parcels, /messages): {locality#0/to#1}, {locality#0/action#NAME}; a program reads them with"
+        "\ntrimtab::parcels::find_counters."
     )

@@ -289,6 +289,8 @@ class Cause(str, Enum):
     FEW_WORKERS = "fewer workers than CPUs"  # there are CPUs without a worker
     SCHEDULING_POLICY = "another scheduling policy"  # the runtime advises another one
     PROCESS_IMBALANCE = "imbalance between processes"  # processes have unequal work
+    TINY_MESSAGES = "messages too small"  # a fixed setting sends small parcels one by one
+    QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while their own parcels wait in queues
 
     def __str__(self) -> str:
         return str(self.value)

@@ -32,6 +32,7 @@ class Report(Struct, frozen=True):
         regions: most wall time first.
         tasks: most time first.
         findings: largest gain first.
+        network: messages between localities; None: none were recorded.
         decisions: in order of time.
         timeline: the sum over the processes that take part; None: no events.
     """
@@ -62,6 +63,7 @@ class Report(Struct, frozen=True):
     unavailable: tuple[Unavailable, ...]
     findings: tuple[Finding, ...]
     workers: tuple[WorkerSummary, ...]
+    network: Network | None
     decisions: tuple[Decision, ...]
     schedulers: tuple[Scheduler, ...]
     lanes: tuple[LaneSummary, ...]
@@ -504,6 +506,83 @@ class WorkerSummary(Struct, frozen=True):
     parks: int
     tasks: int
     created: int
+
+
+class Network(Struct, frozen=True):
+    """The messages between the localities of a job.
+
+    Attributes:
+        parcels: that were sent, by all localities.
+        messages: in which they travelled.
+        overhead: `background_s` / (`background_s` + time in which workers ran tasks), share; None: not
+            recorded.
+        background_s: receiving, sending, and writing the arguments, over all threads, s; None: not recorded.
+        queued_wait_s: workers had nothing to do while parcels of theirs waited in queues, s.
+        flows: by `from` and `to`.
+    """
+
+    parcels: int
+    messages: int
+    overhead: float | None
+    background_s: float | None
+    queued_wait_s: float
+    flows: tuple[Flow, ...]
+
+
+class Flow(Struct, frozen=True):
+    """What one locality sent to another one.
+
+    Attributes:
+        from_: number of the locality (its rank).
+        to: number of the other one.
+        count: parcels that were sent.
+        bytes: of their arguments, without headers, B.
+        sizes: these parcels by size; classes without any are left out.
+        messages: in which these parcels travelled.
+        message_bytes: of the messages, headers included, B.
+        queued_wait_s: workers had nothing to do while parcels of theirs waited in the queue, s.
+        actions: the same parcels by action, most bytes first.
+    """
+
+    from_: int = field(name="from")
+    to: int
+    count: int
+    bytes: int
+    sizes: tuple[SizeClass, ...]
+    messages: int
+    message_bytes: int
+    queued_wait_s: float
+    actions: tuple[ActionFlow, ...]
+
+
+class ActionFlow(Struct, frozen=True):
+    """What one locality sent to another one for one action.
+
+    Attributes:
+        action: function as people read it; `result`, `exception`, `collective operation`.
+        key: `key` of the kind of task that these parcels become; None: the job's own parcels.
+        count: parcels that were sent.
+        bytes: of their arguments, without headers, B.
+        sizes: these parcels by size; classes without any are left out.
+    """
+
+    action: str
+    key: str | None
+    count: int
+    bytes: int
+    sizes: tuple[SizeClass, ...]
+
+
+class SizeClass(Struct, frozen=True):
+    """Parcels by the size of their arguments.
+
+    Attributes:
+        below: they are shorter than this, and as long as the `below` of the class before it, B.
+        count: how many.
+    """
+
+    below: int
+    count: int
 
 
 class Decision(Struct, frozen=True):

@@ -12,6 +12,7 @@ from trimtab.counted import counted
 from trimtab.model.report import Region, Report, Spread
 from trimtab.text.console import Console, output, table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
+from trimtab.text.network import flow_table, network_line
 from trimtab.text.processes import MOST_ROWS, process_table
 from trimtab.text.system import system_line
 from trimtab.text.units import NAMES, ending, percent, rounded, seconds
@@ -58,7 +59,7 @@ def tables(report: Report, directory: Path) -> None:
     console.print(f"[bold]{escape(' '.join(report.command))}[/]  {escape(str(directory))}")
     ending_text = escape(ending(report.exit))
     console.print(f"{seconds(report.wall_s)}, {ending_text}{'' if report.complete else ' (incomplete)'}")
-    for show in (_shares, _processes, _regions, _tasks, _findings, _decisions):
+    for show in (_shares, _processes, _regions, _tasks, _network, _findings, _decisions):
         show(report, console)
     console.print(system_line(report))
     for missing in report.unavailable:
@@ -109,6 +110,13 @@ def _tasks(report: Report, console: Console) -> None:
         console.print(worker_table(report.workers))
     if report.tasks:
         console.print(task_table(report.tasks))
+
+
+def _network(report: Report, console: Console) -> None:
+    if report.network is None:
+        return
+    console.print(flow_table(report.network))
+    console.print(network_line(report.network))
 
 
 def _findings(report: Report, console: Console) -> None:

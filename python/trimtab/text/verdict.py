@@ -12,6 +12,7 @@ from trimtab.model.enumerations import Missing
 from trimtab.model.report import Decision, Report, Steering
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.lines import Bold, Lines
+from trimtab.text.network import network_line
 from trimtab.text.processes import process_lines, spread_text, taking_part
 from trimtab.text.system import system_line
 from trimtab.text.units import NAMES, ending, percent, rounded, seconds
@@ -53,6 +54,8 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
         lines.print("  " + line)
         for task_line in task_lines(report, 3):
             lines.print("  " + task_line)
+    if report.network is not None:
+        lines.print("  " + network_line(report.network))
     _steering(report, lines)
     for finding in report.findings[:3]:
         subject = f" at {finding.subject}" if finding.subject else ""

@@ -18,6 +18,9 @@ static_assert(TRIMTAB_CAUSE_TIME == static_cast<int>(wait_cause::time));
 
 namespace {
 
+// Without a lane for the calling thread, where it does not need one: a runtime's own thread is not part of the program.
+bool is_recorded() noexcept { return the_recorder.is_on() || this_lane() != nullptr; }
+
 std::uint32_t api_named(subject_kind kind, const char* name, const char* file, std::uint32_t line) {
   if (this_lane() == nullptr) return 0;
   const std::uint32_t id = the_recorder.named_subject(kind, name, file, line);
@@ -108,7 +111,7 @@ std::uint32_t api_task_subject(const char* name, const char* file, std::uint32_t
 }
 
 std::uint32_t api_code_subject(const void* code) {
-  if (this_lane() == nullptr) return 0;
+  if (!is_recorded()) return 0;
   const std::uint32_t id = the_recorder.subject(subject_kind::task, code, false);
   return id == no_subject ? 0 : id + 1;
 }
@@ -165,7 +168,7 @@ void api_name_lane(const char* name) {
 }
 
 std::uint32_t api_path_counter(const char* path, const char* unit, std::uint32_t is_cumulative) {
-  return this_lane() == nullptr ? 0 : the_recorder.add_counter(path, unit, "runtime", is_cumulative != 0);
+  return is_recorded() ? the_recorder.add_counter(path, unit, "runtime", is_cumulative != 0) : 0;
 }
 
 std::uint32_t api_knob(std::uint32_t subject, const char* name, const char* key, const char* value_names) {

@@ -39,6 +39,11 @@ function_address checked_address(const void* code) {
 
 }  // namespace
 
+std::string name_of_action(const parcel_kind& kind, const void* function) {
+  if (kind.label != nullptr) return kind.label;
+  return name_of_function(function != nullptr ? function : reinterpret_cast<const void*>(kind.receive));
+}
+
 action_registry& action_registry::of_process() {
   static action_registry& registry = *new action_registry;  // never destroyed: threads may use it to the end
   return registry;
@@ -63,7 +68,7 @@ action& action_registry::find_or_add(const parcel_kind& kind, const void* functi
   created->function = function;
   created->portable_kind = checked_address(&kind);
   if (function != nullptr) created->portable_function = checked_address(function);
-  created->name = name_of_function(function != nullptr ? function : reinterpret_cast<const void*>(kind.receive));
+  created->name = name_of_action(kind, function);
   auto& slot = m_blocks[count / per_block];
   if (slot.load(std::memory_order_relaxed) == nullptr)
     slot.store(reinterpret_cast<block*>(new std::unique_ptr<action>[per_block]), std::memory_order_release);

@@ -10,7 +10,8 @@ void receive_letter(const arrival& parcel) {
   parcel.receiver.mail().deliver(parcel.from, tag, bytes.read_bytes(bytes.left()));
 }
 
-constexpr parcel_kind letter_kind{.signature = 3, .receive = receive_letter, .is_internal = true};
+constexpr parcel_kind letter_kind{
+    .signature = 3, .receive = receive_letter, .is_internal = true, .label = "collective operation"};
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "trimtab/parcels/archive/exceptions.hpp"
@@ -13,6 +14,8 @@ namespace trimtab::parcels {
 namespace {
 
 thread_local std::unique_ptr<packed_arguments> spare_arguments;
+thread_local std::uint32_t packed_parcels = 0;
+constexpr std::uint32_t timed_one_in = 16;
 
 void receive_result(const arrival& parcel) {
   awaited_result* const result = parcel.receiver.calls().take(parcel.call, parcel.from);
@@ -34,8 +37,8 @@ void receive_error(const arrival& parcel) {
   result->fail(error);
 }
 
-constexpr parcel_kind result_kind{.signature = 1, .receive = receive_result, .is_internal = true};
-constexpr parcel_kind error_kind{.signature = 2, .receive = receive_error, .is_internal = true};
+constexpr parcel_kind result_kind{.signature = 1, .receive = receive_result, .is_internal = true, .label = "result"};
+constexpr parcel_kind error_kind{.signature = 2, .receive = receive_error, .is_internal = true, .label = "exception"};
 
 std::exception_ptr lost_error(locality_number which, std::string_view reason) {
   const std::string text = reason.empty() ? "has left the job" : "was lost: " + std::string(reason);
@@ -63,6 +66,7 @@ const action& dispatcher::result_action() {
   if (packed == nullptr) packed = std::make_unique<packed_arguments>();
   packed->bytes.clear();
   packed->into.emplace(packed->bytes, large_blocks::kept);
+  packed->begin = packed_parcels++ % timed_one_in == 0 ? base::now() : 0;
   return packed;
 }
 
@@ -70,8 +74,15 @@ const action& dispatcher::result_action() {
   spare_arguments = std::move(packed);
 }
 
+void dispatcher::note_packed(base::ticks begin) noexcept {
+  m_packed_ticks.fetch_add(base::now() - begin, std::memory_order_relaxed);
+  m_packed_timed.fetch_add(1, std::memory_order_relaxed);
+}
+
 void dispatcher::send_now(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed) {
   const std::size_t bytes = packed->into->size();
+  if (packed->begin != 0) [[unlikely]]
+    note_packed(packed->begin);
   if (bytes > m_traffic->longest_queued()) {
     long_arguments arguments{packed->into->parts(), nullptr};
     arguments.owner = std::shared_ptr<const packed_arguments>(std::move(packed));
@@ -146,6 +157,23 @@ void dispatcher::define(locality_number from, bytes_view content) {
     defined.error = "its arguments have other types there: the localities run different builds of the program";
   else
     defined.kind = kind;
+  if (defined.kind != nullptr && defined.flow == nullptr) defined.flow = add_arrival_flow(from, defined);
+}
+
+arrival_flow* dispatcher::add_arrival_flow(locality_number from, const known_action& defined) {
+  auto flow = std::make_unique<arrival_flow>();
+  flow->from = from;
+  flow->kind = defined.kind;
+  flow->function = defined.function;
+  const std::lock_guard guard(m_arrivals_lock);
+  return m_arrivals.emplace_back(std::move(flow)).get();
+}
+
+std::vector<const arrival_flow*> dispatcher::arrivals() const {
+  const std::lock_guard guard(m_arrivals_lock);
+  std::vector<const arrival_flow*> flows;
+  for (const auto& flow : m_arrivals) flows.push_back(flow.get());
+  return flows;
 }
 
 const dispatcher::known_action& dispatcher::action_of(locality_number from, std::uint32_t number) const {
@@ -173,6 +201,7 @@ void dispatcher::on_parcel(locality_number from, const parcel_header& header, by
       throw std::runtime_error("trimtab: locality " + std::to_string(this->number()) +
                                " cannot call the action: " + known.error);
     kind = known.kind;
+    known.flow->note(content.size());
     kind->receive({*this, from, has_call, call, content, known.function});
   } catch (...) {
     if (kind == nullptr || !kind->is_internal) m_traffic->note_handled();

@@ -82,7 +82,12 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, boo
   count_parcel(parcel.what, parcel.arguments.size());
   const coalescing& settings = own != nullptr ? own->settings : m_standard;
   const flush_reason why = reason_for(queue, settings, occasion::added, adder.identity, may_wait);
-  const bool is_sent = why != flush_reason::none && send(queue, why);
+  bool is_sent = false;
+  if (why != flush_reason::none) {
+    const std::uint64_t send_ticks = m_messages.send_ticks.get();
+    is_sent = send(queue, why);
+    m_messages.adder_send_ticks.add(m_messages.send_ticks.get() - send_ticks);
+  }
   const bool waits_alone = is_first && !queue.is_empty();
   return {m_waiting_bytes <= limit, is_sent, is_first, waits_alone ? longest_wait_ns(settings) : 0};
 }
@@ -104,7 +109,9 @@ bool outbox::add_long(const outgoing& parcel, long_arguments&& arguments) {
   m_waiting_bytes += waiting.total;
   m_waiting.push_back(std::move(waiting));
   pend(1);
+  const std::uint64_t send_ticks = m_messages.send_ticks.get();
   send_waiting();
+  m_messages.adder_send_ticks.add(m_messages.send_ticks.get() - send_ticks);
   return m_waiting_bytes <= limit;
 }
 

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "../counters/traffic_recorder.hpp"
+
 namespace trimtab::parcels {
 
 namespace {
@@ -75,6 +77,7 @@ void job::open(std::unique_ptr<transport> link) {
     }
     // The runtime keeps the dispatcher, too: tasks refer to it.
     m_home->set_background_work({m_messages, m_traffic.get()});
+    m_recorder = traffic_recorder::open_if_watched(*this);
   } else {
     m_objects = std::make_shared<object_table>(*m_home, nullptr);
     add_open_job(*this);
@@ -106,6 +109,7 @@ void job::end_traffic() {
     }
   }
   m_is_finishing.store(true, std::memory_order_seq_cst);
+  m_recorder.reset();
   m_traffic->abandon();
   m_messages->fail_all("the job has ended here");
   m_objects->close();

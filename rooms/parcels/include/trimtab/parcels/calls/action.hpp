@@ -38,7 +38,12 @@ struct parcel_kind {
   void (*receive)(const arrival& parcel) = nullptr;
   // Sent by the parcels themselves, for their own purposes: not counted as work of the program.
   bool is_internal = false;
+  // What people call it; nullptr: by its function.
+  const char* label = nullptr;
 };
+
+// As people call it: the kind's label, or the function as the linker knows it, else its place: "program+0x1a40".
+std::string name_of_action(const parcel_kind& kind, const void* function);
 
 struct action {
   std::uint32_t number = 0;  // from 1, in the order of the first use in this process

@@ -12,6 +12,7 @@
 
 #include "trimtab/parcels/archive/archive.hpp"
 #include "trimtab/parcels/calls/action.hpp"
+#include "trimtab/parcels/calls/arrival_flow.hpp"
 #include "trimtab/parcels/calls/call_table.hpp"
 #include "trimtab/parcels/calls/mailbox.hpp"
 #include "trimtab/parcels/coalescing/exchange.hpp"
@@ -28,6 +29,7 @@ class object_table;
 struct packed_arguments {
   byte_buffer bytes;
   std::optional<writer> into;
+  base::ticks begin = 0;  // when it was begun; 0: it is not timed
 };
 
 class dispatcher final : private parcel_sink {
@@ -67,22 +69,31 @@ class dispatcher final : private parcel_sink {
   // Parcels that could not be handled, since their bytes were no arguments of their action.
   std::uint64_t refused() const noexcept { return m_refused.load(std::memory_order_relaxed); }
 
+  // What has come, by action and locality. From any thread; they stay until the dispatcher ends.
+  std::vector<const arrival_flow*> arrivals() const;
+  // Of the parcels whose arguments were written, one in 16 is timed.
+  std::uint64_t packed_timed() const noexcept { return m_packed_timed.load(std::memory_order_relaxed); }
+  base::ticks packed_ticks() const noexcept { return m_packed_ticks.load(std::memory_order_relaxed); }
+
  private:
   struct known_action {
     const parcel_kind* kind = nullptr;
     const void* function = nullptr;
-    std::string error;  // why it cannot be called
+    std::string error;             // why it cannot be called
+    arrival_flow* flow = nullptr;  // where there is a kind
   };
 
   void on_parcel(locality_number from, const parcel_header& header, bytes_view content) noexcept override;
   void on_gone(locality_number from, std::string_view reason) noexcept override;
   void define(locality_number from, bytes_view content);
+  arrival_flow* add_arrival_flow(locality_number from, const known_action& defined);
   const known_action& action_of(locality_number from, std::uint32_t number) const;
   void refuse(locality_number from, bool has_call, std::uint64_t call, std::exception_ptr error) noexcept;
   static const action& result_action();
   // A buffer of the calling thread's, or a new one.
   static std::unique_ptr<packed_arguments> take_scratch();
   static void put_back(std::unique_ptr<packed_arguments> packed) noexcept;
+  void note_packed(base::ticks begin) noexcept;
   void send_now(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed);
   // awaits_result: parcel.call is one of m_calls.
   void send_packed(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed, bool awaits_result);
@@ -96,6 +107,10 @@ class dispatcher final : private parcel_sink {
   std::vector<std::vector<known_action>> m_known;  // by locality and its number; of who receives
   std::vector<std::atomic<bool>> m_is_gone;
   std::atomic<std::uint64_t> m_refused{0};
+  std::atomic<std::uint64_t> m_packed_timed{0};
+  std::atomic<base::ticks> m_packed_ticks{0};
+  mutable base::spin_lock m_arrivals_lock;
+  std::vector<std::unique_ptr<arrival_flow>> m_arrivals;
 };
 
 template <class function>

@@ -43,7 +43,8 @@ struct message_flow {
   flow_histogram<32> sizes;          // bytes of a message
   flow_histogram<40> ages;           // ns that the oldest parcel of a message has waited
   flow_count send_ticks;             // spent in sending
-  flow_count queued_wait_ticks;      // workers had nothing to do while parcels of theirs waited here
+  flow_count adder_send_ticks;   // of these, by who has just added a parcel: not while it received or looked after queues
+  flow_count queued_wait_ticks;  // workers had nothing to do while parcels of theirs waited here
 };
 
 }  // namespace trimtab::parcels

@@ -29,6 +29,7 @@
 namespace trimtab::parcels {
 
 class job;
+class traffic_recorder;
 
 // One process of a job. A small value; valid while its job is there.
 class locality {
@@ -133,6 +134,7 @@ class job {
   std::shared_ptr<object_table> m_objects;  // the dispatcher has it, too
   std::shared_ptr<dispatcher> m_messages;
   std::unique_ptr<collectives> m_collectives;
+  std::shared_ptr<traffic_recorder> m_recorder;  // nullptr: the process is not watched
   std::atomic<bool> m_is_finishing{false};
   int m_exceptions;
 };

@@ -1,0 +1,133 @@
+"""What one process sent to other localities: the samples of its counters of messages (docs/reference/run-directory.md, "Messages")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from trimtab.analysis.samples import samples_of
+from trimtab.model import Process
+
+_INSTANCE = re.compile(
+    r"/(?P<object>parcels|messages)\{locality#(?P<from>\d{1,9})(?:/to#(?P<to>\d{1,9}))?"
+    r"(?:/subject#(?P<subject>\d{1,9})|/action#(?P<action>.*)|/total)?\}/(?P<name>[^{}]+)",
+    re.DOTALL,
+)
+_SIZES = "sizes/below-"
+# What has no subject in the source.
+_UNKNOWN_FUNCTION = "unknown function"
+
+
+@dataclass
+class Sent:
+    """Parcels of one action to one locality; `sizes` by the bytes that they are shorter than."""
+
+    count: int = 0
+    bytes: int = 0
+    sizes: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass
+class Destination:
+    """Everything to one locality; actions by label and key."""
+
+    messages: int = 0
+    message_bytes: int = 0
+    queued_wait_s: float = 0.0
+    actions: dict[tuple[str, str | None], Sent] = field(default_factory=dict)
+
+
+@dataclass
+class Traffic:
+    """What one locality sent, and what it counted in all, by the counter's path without instance."""
+
+    locality: int
+    destinations: dict[int, Destination] = field(default_factory=dict)
+    totals: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def parcels(self) -> int:
+        """That it sent."""
+        return sum(sent.count for to in self.destinations.values() for sent in to.actions.values())
+
+    @property
+    def messages(self) -> int:
+        """That it sent, with parcels."""
+        return sum(to.messages for to in self.destinations.values())
+
+    @property
+    def queued_wait_s(self) -> float:
+        """Its workers had nothing to do while parcels of theirs waited in queues."""
+        return sum(to.queued_wait_s for to in self.destinations.values())
+
+
+def is_of_flow(name: str) -> bool:
+    """Whether a counter is of what goes to one other locality."""
+    match = _INSTANCE.fullmatch(name)
+    return match is not None and match["to"] is not None
+
+
+def traffic_of(process: Process, places: Mapping[int, Any], keys: Mapping[int, str]) -> Traffic | None:
+    """The traffic of a process; None where it recorded none."""
+    traffic: Traffic | None = None
+    for match, value in _last_values(process):
+        if traffic is None:
+            traffic = Traffic(int(match["from"]))
+        name = match["name"]
+        if match["to"] is None:
+            traffic.totals[f"/{match['object']}/{name}"] = value
+            continue
+        to = traffic.destinations.setdefault(int(match["to"]), Destination())
+        if match["subject"] is None and match["action"] is None:
+            _add_to_destination(to, match["object"], name, value)
+        else:
+            sent = to.actions.setdefault(_action(match, places, keys), Sent())
+            _add_to_action(sent, name, value)
+    return traffic
+
+
+def _last_values(process: Process) -> Iterator[tuple[re.Match[str], float]]:
+    """The counters of messages with their last samples, negative ones left out: a file may be damaged."""
+    matches = {
+        number: match
+        for number, counter in process.counters.items()
+        if (match := _INSTANCE.fullmatch(counter.name)) is not None
+    }
+    samples = samples_of(process, list(matches))
+    numbers, last_places = np.unique(samples["counter"][::-1], return_index=True)
+    for number, place in zip(numbers, last_places, strict=True):
+        value = float(samples["value"][len(samples) - 1 - place])
+        if value >= 0:
+            yield matches[int(number)], value
+
+
+def _action(
+    match: re.Match[str], places: Mapping[int, Any], keys: Mapping[int, str]
+) -> tuple[str, str | None]:
+    if match["action"] is not None:
+        return match["action"], None
+    number = int(match["subject"])
+    return (places[number][0], keys[number]) if number in places else (_UNKNOWN_FUNCTION, None)
+
+
+def _add_to_destination(to: Destination, kind: str, name: str, value: float) -> None:
+    if (kind, name) == ("messages", "count/sent"):
+        to.messages += int(value)
+    elif (kind, name) == ("messages", "bytes/sent"):
+        to.message_bytes += int(value)
+    elif (kind, name) == ("parcels", "time/queued-wait"):
+        to.queued_wait_s += value
+
+
+def _add_to_action(sent: Sent, name: str, value: float) -> None:
+    if name == "count/sent":
+        sent.count += int(value)
+    elif name == "bytes/sent":
+        sent.bytes += int(value)
+    elif name.startswith(_SIZES) and name.removeprefix(_SIZES).isdecimal() and len(name) < 40:
+        below = int(name.removeprefix(_SIZES))
+        sent.sizes[below] = sent.sizes.get(below, 0) + int(value)

@@ -1,0 +1,67 @@
+// What one locality has counted of its messages, at one moment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trimtab/base/clock.hpp"
+#include "trimtab/parcels/coalescing/flow.hpp"
+#include "trimtab/parcels/coalescing/flush_rules.hpp"
+#include "trimtab/parcels/transport/transport.hpp"
+
+namespace trimtab::parcels {
+
+class job;
+
+// Nothing but numbers of 64 bits: sums and differences go through all of them.
+struct traffic_counts {
+  static constexpr std::size_t size_classes = 32, time_classes = 40;
+  // By action and other locality.
+  std::uint64_t sent = 0, sent_bytes = 0, received = 0, received_bytes = 0;
+  std::uint64_t sizes[size_classes] = {};      // bytes of a parcel, by powers of two
+  std::uint64_t intervals[time_classes] = {};  // ticks between parcels that came
+  // By other locality.
+  std::uint64_t messages = 0, message_bytes = 0, acknowledgements = 0;
+  std::uint64_t flushes[flush_reasons] = {};
+  std::uint64_t ages[time_classes] = {};                    // ns
+  std::uint64_t send = 0, adder_send = 0, queued_wait = 0;  // ticks
+  // Of the locality.
+  std::uint64_t messages_received = 0, message_bytes_received = 0, handled = 0, refused = 0;
+  std::uint64_t receive = 0, look_after = 0, busy = 0;  // ticks; busy: workers ran tasks
+  std::uint64_t packed = 0, packed_timed = 0;           // ticks, and parcels that they are of
+
+  void add(const traffic_counts& other) noexcept;
+  // Never below 0: a figure may be read while another one of the same event is written.
+  void subtract(const traffic_counts& other) noexcept;
+};
+
+// The traffic of one action with one other locality.
+struct action_traffic {
+  locality_number other = 0;
+  std::string action;              // its name
+  const void* function = nullptr;  // nullptr: the job's own, such as results
+  traffic_counts counts;
+};
+
+// Everything, read within some microseconds. From any thread.
+class traffic_snapshot {
+ public:
+  traffic_snapshot() = default;
+  explicit traffic_snapshot(job& owner);
+
+  base::ticks at = 0;
+  double ns_per_tick = 1;
+  locality_number number = 0;
+  std::uint32_t size = 1;
+  std::vector<action_traffic> actions;       // of actions with traffic, by locality
+  std::vector<traffic_counts> destinations;  // by number, without what is by action
+  traffic_counts own;                        // of the locality as a whole, without what is by action or destination
+
+  static constexpr std::int64_t all = -1;
+  // Sums. to: a locality, or all; action: a name, or empty: all.
+  traffic_counts sum(std::int64_t to, const std::string& action) const noexcept;
+};
+
+}  // namespace trimtab::parcels

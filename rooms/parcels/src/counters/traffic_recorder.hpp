@@ -1,0 +1,47 @@
+// Under `trimtab run`: writes a job's traffic into the run directory now and then, as samples of counters. These are mapped
+// memory, so what was written stays when the process is killed. A thread of its own, and only where something is recorded.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "trimtab/parcels/counters/traffic.hpp"
+
+namespace trimtab::parcels {
+
+class traffic_recorder {
+ public:
+  // nullptr: the process is not watched, or the job has one locality only.
+  static std::unique_ptr<traffic_recorder> open_if_watched(job& owner);
+  explicit traffic_recorder(job& owner);
+  // Writes the last time. The job's exchange must still be there.
+  ~traffic_recorder();
+  traffic_recorder(const traffic_recorder&) = delete;
+  traffic_recorder& operator=(const traffic_recorder&) = delete;
+
+ private:
+  struct series {
+    std::uint32_t counter = 0;
+    double last = 0;
+  };
+  void watch();
+  void record();
+  void record_totals(const traffic_snapshot& counts);
+  void record_destination(const traffic_snapshot& counts, locality_number other);
+  void record_action(const traffic_snapshot& counts, const action_traffic& traffic);
+  // Writes it if it has changed; a counter begins to exist when it is not 0.
+  void set(const std::string& path, const char* unit, double value);
+
+  job& m_job;
+  std::map<std::string, series> m_series;
+  std::mutex m_lock;
+  std::condition_variable m_ends;
+  bool m_is_ending = false;
+  std::thread m_thread;
+};
+
+}  // namespace trimtab::parcels

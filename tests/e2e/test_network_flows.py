@@ -1,0 +1,108 @@
+"""Who sends how much to whom, in the report of a job of two processes (network_flows.cpp)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sweep_samples import until
+
+SOURCE = Path(__file__).with_name("network_flows.cpp")
+_LIBRARIES = ("parcels", "tasks", "steer", "options", "observe", "base", "boost_context")
+POSTED, CALLED = 20_000, 10
+
+
+@pytest.fixture(scope="module")
+def program(trimtab: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    requested = subprocess.run([trimtab, "--cmake-dir"], capture_output=True, text=True, check=True)
+    native = Path(requested.stdout.strip()).parent
+    libraries = [native / "lib" / f"libtrimtab_{library}.a" for library in _LIBRARIES]
+    built = tmp_path_factory.mktemp("network-flows") / "network_flows"
+    command = ["g++", "-std=c++20", "-O2", "-g1", "-I", native / "include", SOURCE, *libraries]
+    subprocess.run([*map(str, command), "-pthread", "-ldl", "-o", str(built)], check=True, timeout=300)
+    return built
+
+
+def report_of(trimtab: str, directory: Path) -> dict[str, Any]:
+    completed = subprocess.run([trimtab, "report", str(directory), "--json"], capture_output=True, check=True)
+    report: dict[str, Any] = json.loads(completed.stdout)
+    return report
+
+
+def flow_of(report: dict[str, Any], sender: int) -> dict[str, Any]:
+    flows: list[dict[str, Any]] = report["network"]["flows"]
+    (flow,) = [flow for flow in flows if (flow["from"], flow["to"]) == (sender, 1 - sender)]
+    return flow
+
+
+def action_of(flow: dict[str, Any], name: str) -> dict[str, Any]:
+    (action,) = [action for action in flow["actions"] if name in action["action"]]
+    result: dict[str, Any] = action
+    return result
+
+
+def counts_of(report: dict[str, Any]) -> dict[str, int]:
+    """Parcels by action, over all flows; functions without their place."""
+    counts: dict[str, int] = {}
+    for flow in (report["network"] or {"flows": []})["flows"]:
+        for action in flow["actions"]:
+            name = action["action"].partition("(")[2].rstrip(")") or action["action"]
+            counts[name] = counts.get(name, 0) + action["count"]
+    return counts
+
+
+def test_every_parcel_is_in_the_report(run: Callable[..., Any], program: Path) -> None:
+    watched = run(program)
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    processes = {process["rank"]: process for process in report["processes"]}
+    assert sorted(processes) == [0, 1]
+    assert len({process["pid"] for process in processes.values()}) == 2
+    assert all(process["host"] and process["size"] == 2 for process in processes.values())
+    calls = flow_of(report, 0)
+    posted, called = action_of(calls, "add_number"), action_of(calls, "count_letters")
+    assert (posted["count"], posted["bytes"]) == (POSTED, 8 * POSTED)
+    assert posted["sizes"] == [{"below": 16, "count": POSTED}]
+    assert called["count"] == CALLED and called["bytes"] >= 1000 * CALLED
+    assert action_of(flow_of(report, 1), "result")["count"] == CALLED + 1
+    assert 0 < calls["messages"] < calls["count"]
+    assert 0 < report["network"]["overhead"] < 1
+    assert "network_flows.cpp:" in posted["action"]
+    # What a parcel becomes is a task of the receiver, with the same key.
+    (task,) = [task for task in report["tasks"] if task["key"] == posted["key"]]
+    assert (task["count"], task["processes"]) == (POSTED, [processes[1]["id"]])
+
+
+def test_a_message_a_parcel_without_coalescing(run: Callable[..., Any], program: Path) -> None:
+    watched = run(program, "one-by-one")
+    assert watched.done.returncode == 0, watched.done.stderr
+    calls = flow_of(watched.report(), 0)
+    assert calls["messages"] == calls["count"] > POSTED
+
+
+def test_flows_of_killed_processes_are_there(trimtab: str, program: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    command = [trimtab, "run", "-q", "-o", str(directory), "--", str(program), "killed"]
+    started = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+
+    def is_written() -> bool:
+        if not list(directory.glob("*/counters.tt")):
+            return False
+        counts = counts_of(report_of(trimtab, directory))
+        return counts.get("add_number") == POSTED and counts.get("result") == CALLED + 1
+
+    try:
+        until(is_written)
+    finally:
+        os.killpg(started.pid, signal.SIGKILL)
+        started.communicate()
+    report = report_of(trimtab, directory)
+    assert [process["ended"] for process in report["processes"]] == [None, None]
+    counts = counts_of(report)
+    assert (counts["add_number"], counts["count_letters"], counts["result"]) == (POSTED, CALLED, CALLED + 1)

@@ -1,0 +1,179 @@
+"""The messages of a job in reports: flows, sums and findings, against cases worked out by hand."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reports import build, typed
+from rich.console import Console
+from synthetic import LaneFile, ProcessFiles, counter, fact, row, subject, write_run
+from trimtab.model.enumerations import Metric, SubjectKind, WorkerState
+from trimtab.readers import open_run
+from trimtab.text.network import flow_table, network_line
+from trimtab.text.verdict import verdict
+
+Counts = dict[str, float]
+SOLVE = subject(3, SubjectKind.TASK, "solve")
+S = 1_000_000_000
+
+
+def locality(number: int, counts: Counts, **overrides: Any) -> ProcessFiles:
+    """A process of a job of two: one worker that ran tasks for 8 s of 10; the last samples of its counters."""
+    runtime = subject(1, SubjectKind.WORKERS, "runtime 1")
+    names = [runtime, SOLVE, fact("rank", str(number)), fact("size", "2")]
+    names += [counter(at, path, "1") for at, path in enumerate(counts, 1)]
+    samples = [(1.0, at, value / 2) for at, value in enumerate(counts.values(), 1)]
+    samples += [(9.0, at, value) for at, value in enumerate(counts.values(), 1)]
+    rows = [row(1, Metric.WORKER, 8 * S, flags=WorkerState.RUNS, x=(8 * S, 0, 0, 0))]
+    lanes = [LaneFile(run_s=9.0, rows=rows, worker_of=2)]
+    fields: dict[str, Any] = {"pid": 100 + number, "parallel": 8.0, "cpus": 1.0} | overrides
+    return ProcessFiles(lanes, names, samples, **fields)
+
+
+def sends(number: int, to: int, parcels: int, messages: int, size: int = 8) -> Counts:
+    """Calls of solve, and half as many results."""
+    flow = f"/parcels{{locality#{number}/to#{to}"
+    return {
+        f"{flow}/subject#3}}/count/sent": parcels,
+        f"{flow}/subject#3}}/bytes/sent": parcels * size,
+        f"{flow}/subject#3}}/sizes/below-{2 * size}": parcels,
+        f"{flow}/action#result}}/count/sent": parcels // 2,
+        f"{flow}/action#result}}/bytes/sent": parcels // 2 * size,
+        f"{flow}/action#result}}/sizes/below-{2 * size}": parcels // 2,
+        f"/messages{{locality#{number}/to#{to}}}/count/sent": messages,
+        f"/messages{{locality#{number}/to#{to}}}/bytes/sent": messages * 40,
+    }
+
+
+def total(number: int, path: str) -> str:
+    """The path of a counter of all messages."""
+    kind, _, name = path.partition("/")
+    return f"/{kind}{{locality#{number}/total}}/{name}"
+
+
+def report_of(path: Path, *processes: ProcessFiles) -> dict[str, Any]:
+    return build(open_run(write_run(path / "run", *processes)))
+
+
+def causes(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {finding["cause"]: finding for finding in report["findings"]}
+
+
+def test_flows_are_what_each_locality_sent(tmp_path: Path) -> None:
+    first = sends(0, 1, 1000, 100)
+    first["/parcels{locality#0/to#1}/time/queued-wait"] = 0.25
+    report = report_of(tmp_path, locality(0, first), locality(1, sends(1, 0, 20, 20)))
+    assert [(process["rank"], process["size"]) for process in report["processes"]] == [(0, 2), (1, 2)]
+    network = report["network"]
+    assert (network["parcels"], network["messages"]) == (1530, 120)
+    assert network["queued_wait_s"] == pytest.approx(0.25)
+    there, back = network["flows"]
+    assert (there["from"], there["to"], there["count"], there["bytes"]) == (0, 1, 1500, 12_000)
+    assert (there["messages"], there["message_bytes"]) == (100, 4000)
+    assert there["sizes"] == [{"below": 16, "count": 1500}]
+    assert (back["from"], back["to"], back["count"]) == (1, 0, 30)
+    solve, result = there["actions"]
+    assert (solve["action"], solve["count"], solve["bytes"]) == ("solve", 1000, 8000)
+    assert (result["action"], result["key"], result["count"]) == ("result", None, 500)
+
+
+def test_without_messages_there_is_no_network(tmp_path: Path) -> None:
+    assert report_of(tmp_path, locality(0, {}))["network"] is None
+
+
+def test_overhead_is_of_all_localities_together(tmp_path: Path) -> None:
+    counts = []
+    for number, (background, share) in enumerate([(1.0, 0.5), (1.0, 0.1)]):
+        own = sends(number, 1 - number, 10, 10)
+        own[total(number, "parcels/time/background")] = background
+        own[total(number, "parcels/network-overhead")] = share
+        counts.append(own)
+    network = report_of(tmp_path, *(locality(number, own) for number, own in enumerate(counts)))["network"]
+    # Tasks took 1 s and 9 s.
+    assert network["background_s"] == pytest.approx(2.0)
+    assert network["overhead"] == pytest.approx(2 / 12)
+
+
+def test_overhead_that_one_locality_did_not_record_is_not_known(tmp_path: Path) -> None:
+    own = sends(0, 1, 10, 10) | {
+        total(0, "parcels/time/background"): 1.0,
+        total(0, "parcels/network-overhead"): 0.5,
+    }
+    network = report_of(tmp_path, locality(0, own), locality(1, sends(1, 0, 10, 10)))["network"]
+    assert (network["background_s"], network["overhead"]) == (None, None)
+
+
+def test_counters_of_flows_are_not_among_the_counters(tmp_path: Path) -> None:
+    own = sends(0, 1, 10, 10) | {total(0, "messages/count/sent"): 10}
+    names = [entry["name"] for entry in report_of(tmp_path, locality(0, own))["counters"]]
+    assert names == ["/messages{locality#0/total}/count/sent"]
+
+
+def tiny(flushed_by: str) -> Counts:
+    return sends(0, 1, 10_000, 15_000) | {
+        total(0, f"messages/flushed/{flushed_by}"): 15_000,
+        total(0, "parcels/time/send"): 2.0,
+        total(0, "parcels/time/receive"): 1.2,
+    }
+
+
+def test_small_parcels_one_by_one_are_a_finding(tmp_path: Path) -> None:
+    result = causes(report_of(tmp_path, locality(0, tiny("count"))))["messages too small"]
+    assert result["evidence"].startswith("15000 messages of 1 parcels and 40 bytes")
+    assert "set_coalescing" in result["action"]
+    assert result["gain_s"] == pytest.approx(3.2 * 15 / 16)
+
+
+def test_parcels_that_nothing_could_wait_for_are_none(tmp_path: Path) -> None:
+    assert "messages too small" not in causes(report_of(tmp_path, locality(0, tiny("handled"))))
+
+
+def test_waiting_for_queued_parcels_is_a_finding(tmp_path: Path) -> None:
+    own = sends(0, 1, 1000, 10) | {
+        "/parcels{locality#0/to#1}/time/queued-wait": 1.5,
+        total(0, "messages/flushed/time"): 9,
+        total(0, "messages/flushed/count"): 1,
+    }
+    result = causes(report_of(tmp_path, locality(0, own)))["waiting for queued parcels"]
+    assert "1.5 s" in result["evidence"]
+    assert "9 of 10 messages were sent by the rule 'time'" in result["evidence"]
+    assert result["gain_s"] == pytest.approx(1.5)
+
+
+def test_text_says_who_sends_what_to_whom(tmp_path: Path) -> None:
+    report = typed(report_of(tmp_path, locality(0, sends(0, 1, 1000, 100)), locality(1, sends(1, 0, 20, 20))))
+    assert report.network is not None
+    assert network_line(report.network) == "1530 parcels in 120 messages (12.8 each), 4.69 KiB"
+    out = io.StringIO()
+    Console(file=out, width=120).print(flow_table(report.network))
+    cells = [line.replace("│", " ").split() for line in out.getvalue().splitlines()]
+    assert ["0", "1", "solve", "1000", "7.81", "KiB", "8", "B", "15"] in cells
+    lines = io.StringIO()
+    verdict(report, tmp_path, lines)
+    assert "  1530 parcels in 120 messages" in lines.getvalue()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/parcels{locality#0/to#1/subject#99}/count/sent",
+        "/parcels{locality#0/to#1/action#main::{lambda(int)#1}::operator()}/count/sent",
+    ],
+)
+def test_unusual_actions_are_shown(tmp_path: Path, path: str) -> None:
+    (flow,) = report_of(tmp_path, locality(0, {path: 5}))["network"]["flows"]
+    (action,) = flow["actions"]
+    assert (action["count"], action["key"]) == (5, None)
+    assert action["action"] in ("unknown function", "main::{lambda(int)#1}::operator()")
+
+
+@pytest.mark.parametrize("value", [-5.0, 1e301, float("nan")])
+def test_impossible_values_are_left_out(tmp_path: Path, value: float) -> None:
+    own = {"/messages{locality#0/to#1}/count/sent": value, "/messages{locality#0/to#1}/bytes/sent": 7}
+    process = locality(0, own)
+    process.samples = [sample for sample in process.samples if sample[0] == 9.0]
+    (flow,) = report_of(tmp_path, process)["network"]["flows"]
+    assert (flow["messages"], flow["message_bytes"]) == (0, 7)
