@@ -29,10 +29,6 @@ void remove_open_job(job& removed) {
   std::erase(open_jobs(), &removed);
 }
 
-std::unique_ptr<tasks::runtime> made_if_needed(const job_options& options) {
-  return options.home != nullptr ? nullptr : std::make_unique<tasks::runtime>(options.runtime);
-}
-
 }  // namespace
 
 bool locality::is_here() const noexcept { return m_job->here().number() == m_number; }
@@ -50,11 +46,12 @@ std::int64_t locality::process() const noexcept {
 }
 
 job::job(std::unique_ptr<transport> link, const job_options& options)
-    : m_options(options), m_own_runtime(made_if_needed(options)), m_exceptions(std::uncaught_exceptions()) {
+    : m_options(options), m_exceptions(std::uncaught_exceptions()) {
   open(std::move(link));
 }
 
 void job::open(std::unique_ptr<transport> link) {
+  if (m_options.home == nullptr) m_own_runtime = std::make_unique<tasks::runtime>(m_options.runtime);
   m_home = m_options.home != nullptr ? m_options.home : m_own_runtime.get();
   if (link != nullptr && link->size() > 1) {
     m_size = link->size();
@@ -138,6 +135,7 @@ locality job::at(locality_number number) {
 
 std::vector<locality> job::localities() {
   std::vector<locality> all;
+  all.reserve(m_size);
   for (locality_number number = 0; number < m_size; ++number) all.emplace_back(*this, number);
   return all;
 }
