@@ -1,5 +1,7 @@
 // The examples of docs/guide/jobs.md, as one program: `jobs NAME`.
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <stdexcept>
@@ -106,12 +108,37 @@ int main() {
 
 }  // namespace failures
 
+// Not in the guide.
+namespace limits {
+
+// What a program that a locality starts has of the job.
+int start_child() {
+  const trimtab::job job;
+  return std::system("echo \"${TRIMTAB_JOB_SECRET:-no secret}, ${TRIMTAB_JOB_PATH:-no path}, number $TRIMTAB_JOB_RANK\"");
+}
+
+int join_again() {
+  {
+    const trimtab::job first;
+  }
+  try {
+    const trimtab::job second;
+  } catch (const std::runtime_error& error) {
+    std::puts(error.what());
+  }
+  return 0;
+}
+
+}  // namespace limits
+
 int main(int argc, char** argv) {
   const char* const name = argc > 1 ? argv[1] : "hello";
   if (std::strcmp(name, "hello") == 0) return hello::main();
   if (std::strcmp(name, "calls") == 0) return calls::main();
   if (std::strcmp(name, "coalesced") == 0) return coalesced::main();
   if (std::strcmp(name, "failures") == 0) return failures::main();
+  if (std::strcmp(name, "child") == 0) return limits::start_child();
+  if (std::strcmp(name, "again") == 0) return limits::join_again();
   std::fprintf(stderr, "jobs: expected hello, calls, coalesced or failures, found '%s'\n", name);
   return 2;
 }

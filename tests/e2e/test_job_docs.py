@@ -47,3 +47,18 @@ def test_the_command_says_what_is_written(trimtab: str, program: Path) -> None:
 def test_the_other_examples_do_what_they_say(trimtab: str, program: Path, name: str, output: str) -> None:
     completed = finished([trimtab, "launch", "-n", "3", str(program), name], timeout=60)
     assert (completed.returncode, completed.stdout, completed.stderr) == (0, output, "")
+
+
+def test_a_program_that_a_locality_starts_is_no_locality(trimtab: str, program: Path) -> None:
+    completed = finished([trimtab, "launch", "-n", "2", str(program), "child"], timeout=60)
+    lines = [f"no secret, no path, number {rank}" for rank in range(2)]
+    assert (completed.returncode, sorted(completed.stdout.splitlines())) == (0, lines), completed.stderr
+
+
+def test_a_process_is_a_locality_once(trimtab: str, program: Path) -> None:
+    completed = finished([trimtab, "launch", "-n", "2", str(program), "again"], timeout=60)
+    assert completed.returncode == 0, completed.stderr
+    assert (
+        completed.stdout.count("trimtab: this process has been a locality of the job that it was started for")
+        == 2
+    )

@@ -39,15 +39,15 @@ environment with(environment variables, const environment& others) {
   return variables;
 }
 
-const environment shm_member = {{"TRIMTAB_JOB_RANK", "2"},
-                                {"TRIMTAB_JOB_SIZE", "4"},
-                                {"TRIMTAB_JOB_SECRET", "abc"},
-                                {"TRIMTAB_JOB_PATH", "/proc/7/fd/5"}};
-const environment tcp_member = {{"TRIMTAB_JOB_RANK", "0"},
-                                {"TRIMTAB_JOB_SIZE", "4"},
-                                {"TRIMTAB_JOB_MEETING", "127.0.0.1:4711"},
-                                {"TRIMTAB_JOB_SOCKET", "9"}};
-const environment open_mpi_rank = {{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}};
+const environment shm_environment = {{"TRIMTAB_JOB_RANK", "2"},
+                                     {"TRIMTAB_JOB_SIZE", "4"},
+                                     {"TRIMTAB_JOB_SECRET", "abc"},
+                                     {"TRIMTAB_JOB_PATH", "/proc/7/fd/5"}};
+const environment tcp_environment = {{"TRIMTAB_JOB_RANK", "0"},
+                                     {"TRIMTAB_JOB_SIZE", "4"},
+                                     {"TRIMTAB_JOB_MEETING", "127.0.0.1:4711"},
+                                     {"TRIMTAB_JOB_SOCKET", "9"}};
+const environment open_mpi_environment = {{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}};
 
 }  // namespace
 
@@ -59,7 +59,8 @@ TEST(job_plan, alone_is_a_job_of_one) {
 }
 
 TEST(job_plan, shared_memory_is_what_the_launcher_says) {
-  const job_plan plan = plan_with(with(shm_member, {{"TRIMTAB_JOB_PATIENCE", "7"}, {"TRIMTAB_JOB_RING_BYTES", "65536"}}));
+  const job_plan plan =
+      plan_with(with(shm_environment, {{"TRIMTAB_JOB_PATIENCE", "7"}, {"TRIMTAB_JOB_RING_BYTES", "65536"}}));
   EXPECT_EQ(plan.transport, job_transport::shm);
   EXPECT_EQ(plan.self.number, 2u);
   EXPECT_EQ(plan.self.size, 4u);
@@ -71,20 +72,20 @@ TEST(job_plan, shared_memory_is_what_the_launcher_says) {
 }
 
 TEST(job_plan, tcp_has_a_meeting_and_only_locality_0_its_socket) {
-  const job_plan first = plan_with(tcp_member);
+  const job_plan first = plan_with(tcp_environment);
   EXPECT_EQ(first.transport, job_transport::tcp);
   EXPECT_EQ(first.tcp.meeting_address, "127.0.0.1");
   EXPECT_EQ(first.tcp.meeting_port, 4711);
   EXPECT_EQ(first.tcp.meeting_socket, 9);
   EXPECT_EQ(first.tcp.listen_address, "127.0.0.1");
   EXPECT_EQ(first.local_size, 1u);
-  const job_plan second = plan_with(with(tcp_member, {{"TRIMTAB_JOB_RANK", "1"}, {"TRIMTAB_JOB_LOCAL_SIZE", "3"}}));
+  const job_plan second = plan_with(with(tcp_environment, {{"TRIMTAB_JOB_RANK", "1"}, {"TRIMTAB_JOB_LOCAL_SIZE", "3"}}));
   EXPECT_EQ(second.tcp.meeting_socket, -1);
   EXPECT_EQ(second.local_size, 3u);
 }
 
 TEST(job_plan, mpirun_and_srun_mean_mpi) {
-  const job_plan open_mpi = plan_with(open_mpi_rank);
+  const job_plan open_mpi = plan_with(open_mpi_environment);
   EXPECT_EQ(open_mpi.transport, job_transport::mpi);
   EXPECT_EQ(open_mpi.mpi.started_by, mpi_launcher::open_mpi);
   EXPECT_EQ(open_mpi.mpi.started_size, 4u);
@@ -99,30 +100,30 @@ TEST(job_plan, mpirun_and_srun_mean_mpi) {
 }
 
 TEST(job_plan, the_innermost_launcher_counts) {
-  EXPECT_EQ(plan_with(with(open_mpi_rank, shm_member)).transport, job_transport::shm);
-  EXPECT_EQ(plan_with(with(open_mpi_rank, tcp_member)).transport, job_transport::tcp);
+  EXPECT_EQ(plan_with(with(open_mpi_environment, shm_environment)).transport, job_transport::shm);
+  EXPECT_EQ(plan_with(with(open_mpi_environment, tcp_environment)).transport, job_transport::tcp);
   // What a locality starts has rank and size still.
   EXPECT_EQ(plan_with({{"TRIMTAB_JOB_RANK", "1"}, {"TRIMTAB_JOB_SIZE", "4"}}).transport, job_transport::none);
 }
 
 TEST(job_plan, a_transport_can_be_chosen) {
-  EXPECT_EQ(plan_with(with(shm_member, {{"TRIMTAB_JOB_TRANSPORT", "mpi"}})).transport, job_transport::mpi);
-  const environment both = with(shm_member, tcp_member);
+  EXPECT_EQ(plan_with(with(shm_environment, {{"TRIMTAB_JOB_TRANSPORT", "mpi"}})).transport, job_transport::mpi);
+  const environment both = with(shm_environment, tcp_environment);
   EXPECT_EQ(plan_with(both).transport, job_transport::shm);
   EXPECT_EQ(plan_with(with(both, {{"TRIMTAB_JOB_TRANSPORT", "tcp"}})).transport, job_transport::tcp);
 }
 
 TEST(job_plan, what_is_wrong_is_named) {
-  EXPECT_EQ(refusal_of(with(shm_member, {{"TRIMTAB_JOB_RANK", "4"}})),
+  EXPECT_EQ(refusal_of(with(shm_environment, {{"TRIMTAB_JOB_RANK", "4"}})),
             "trimtab: TRIMTAB_JOB_RANK: expected a number below TRIMTAB_JOB_SIZE, which is 4, found '4'");
-  EXPECT_EQ(refusal_of(with(shm_member, {{"TRIMTAB_JOB_SIZE", "0"}})),
+  EXPECT_EQ(refusal_of(with(shm_environment, {{"TRIMTAB_JOB_SIZE", "0"}})),
             "trimtab: TRIMTAB_JOB_SIZE: expected a number from 1 to 65536, found '0'");
   EXPECT_EQ(refusal_of({{"TRIMTAB_JOB_PATH", "/x"}}),
             "trimtab: TRIMTAB_JOB_RANK: expected the number of this locality, from 0, but it is not set");
-  EXPECT_EQ(refusal_of(with(tcp_member, {{"TRIMTAB_JOB_TRANSPORT", "shm"}})),
+  EXPECT_EQ(refusal_of(with(tcp_environment, {{"TRIMTAB_JOB_TRANSPORT", "shm"}})),
             "trimtab: TRIMTAB_JOB_PATH: expected the file that all localities map, but it is not set");
   for (const char* const meeting : {"127.0.0.1", "127.0.0.1:", "127.0.0.1:0", ":80", "127.0.0.1:65536", "127.0.0.1:8x"})
-    EXPECT_EQ(refusal_of(with(tcp_member, {{"TRIMTAB_JOB_MEETING", meeting}})),
+    EXPECT_EQ(refusal_of(with(tcp_environment, {{"TRIMTAB_JOB_MEETING", meeting}})),
               std::string("trimtab: TRIMTAB_JOB_MEETING: expected ADDRESS:PORT, with a port from 1 to 65535, found '") +
                   meeting + "'");
   EXPECT_EQ(refusal_of({{"TRIMTAB_WORKERS", "many"}}),

@@ -14,7 +14,7 @@ namespace trimtab::parcels {
 // Runs `work` in a forked process, which ends with its parent at the latest. Fork before there are threads.
 class test_process {
  public:
-  explicit test_process(const std::function<void()>& work) : m_process(fork()) {
+  explicit test_process(const std::function<void()>& work) : m_process(::fork()) {
     if (m_process != 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     work();
