@@ -24,13 +24,13 @@ void say_done(remote_event<> target) { target.satisfy().get(); }
 }  // namespace
 
 TEST_P(remote_slots, are_satisfied_by_other_localities_with_data) {
-  run([](job& own) {
+  run([](job& this_job) {
     std::vector<double> values(300'000);
     std::iota(values.begin(), values.end(), 0.0);
-    const locality next = own.at((own.here().number() + 1) % own.size());
-    tasks::graph graph(own.home());
-    remote_slot<double> slot(own, graph, "halo");
-    const remote_slot<> go(own, graph, "go");
+    const locality next = this_job.at((this_job.here().number() + 1) % this_job.size());
+    tasks::graph graph(this_job.home());
+    remote_slot<double> slot(this_job, graph, "halo");
+    const remote_slot<> go(this_job, graph, "go");
     double sum = 0, last = 0;
     const auto half = graph.make_block<double>(1, "half");
     const auto summed = graph.task(
@@ -50,16 +50,16 @@ TEST_P(remote_slots, are_satisfied_by_other_localities_with_data) {
 }
 
 TEST_P(remote_slots, refuse_a_second_time_and_slots_that_are_gone) {
-  run([](job& own) {
-    const locality next = own.at((own.here().number() + 1) % own.size());
-    tasks::graph graph(own.home());
-    auto slot = std::make_unique<remote_slot<int>>(own, graph, "once");
+  run([](job& this_job) {
+    const locality next = this_job.at((this_job.here().number() + 1) % this_job.size());
+    tasks::graph graph(this_job.home());
+    auto slot = std::make_unique<remote_slot<int>>(this_job, graph, "once");
     const remote_event<int> handle = slot->handle();
     const auto satisfy = [](remote_event<int> target, std::vector<int> values) { target.satisfy(std::move(values)).get(); };
     async(next, satisfy, handle, std::vector<int>{1, 2}).get();
     EXPECT_EQ(slot->event().result().values()[1], 2);
     EXPECT_THROW(async(next, satisfy, handle, std::vector<int>{3}).get(), tasks::graph_error);
-    const auto waiting = std::make_unique<remote_slot<>>(own, graph);
+    const auto waiting = std::make_unique<remote_slot<>>(this_job, graph);
     const auto satisfied = waiting->satisfied();
     waiting->handle().destroy().get();
     EXPECT_THROW(waiting->handle().satisfy().get(), no_such_object);

@@ -44,9 +44,9 @@ class objects_test : public ::testing::TestWithParam<objects_setting> {
 
 // The handle that locality `root` has, on all.
 template <class handle>
-handle handle_of(job& own, const handle& mine, locality_number root) {
-  handle result = own.broadcast(mine, root);
-  result.bind(own.objects());
+handle handle_of(job& this_job, const handle& local_handle, locality_number root) {
+  handle result = this_job.broadcast(local_handle, root);
+  result.bind(this_job.objects());
   return result;
 }
 
@@ -60,9 +60,9 @@ inline void run_with_a_loss(std::uint32_t size, const std::function<void(job&)>&
       try {
         job_options options{.runtime = {.workers = 1}};
         options.on_lost = [](locality_number, std::string_view) {};
-        job own(meeting.open({.number = number, .size = size}).link, options);
-        body(own);
-        own.flush();  // the others may wait for what it has sent
+        job this_job(meeting.open({.number = number, .size = size}).link, options);
+        body(this_job);
+        this_job.flush();  // the others may wait for what it has sent
         throw std::runtime_error("the locality ends without its job");
       } catch (const std::runtime_error& error) {
         EXPECT_STREQ(error.what(), "the locality ends without its job") << "of locality " << number;

@@ -64,8 +64,8 @@ TEST(global_id, can_be_printed_hashed_and_sent) {
 
 TEST(object_table, gives_a_number_again_with_another_generation) {
   std::atomic<int> living{0};
-  job own(nullptr, {.runtime = {.workers = 1}});
-  object_table& table = own.objects();
+  job this_job(nullptr, {.runtime = {.workers = 1}});
+  object_table& table = this_job.objects();
   const global_id first = table.add(std::make_shared<counted_object>(living));
   const std::shared_ptr<counted_object> user = table.find<counted_object>(first);
   table.remove(first);
@@ -83,10 +83,10 @@ TEST(object_table, gives_a_number_again_with_another_generation) {
 TEST(object_table, of_a_job_that_has_ended_is_empty) {
   std::atomic<int> living{0};
   {
-    job own(nullptr, {.runtime = {.workers = 1}});
-    own.objects().add(std::make_shared<counted_object>(living));
+    job this_job(nullptr, {.runtime = {.workers = 1}});
+    this_job.objects().add(std::make_shared<counted_object>(living));
     EXPECT_EQ(living, 1);
-    EXPECT_EQ(&object_table::current(), &own.objects());
+    EXPECT_EQ(&object_table::current(), &this_job.objects());
   }
   EXPECT_EQ(living, 0);
   EXPECT_THROW(object_table::current(), std::logic_error);
@@ -94,36 +94,36 @@ TEST(object_table, of_a_job_that_has_ended_is_empty) {
 
 TEST_P(object_tables, are_reached_from_everywhere) {
   std::atomic<int> living{0};
-  run([&](job& own) {
-    const counted_handle mine(own.objects(), own.objects().add(std::make_shared<counted_object>(living)));
-    EXPECT_EQ(mine.add(1).get(), 1u);
-    for (locality_number home = 0; home < own.size(); ++home) {
-      const global_id id = own.broadcast(mine.id(), home);
-      const counted_handle handle(own.objects(), id);
+  run([&](job& this_job) {
+    const counted_handle local_handle(this_job.objects(), this_job.objects().add(std::make_shared<counted_object>(living)));
+    EXPECT_EQ(local_handle.add(1).get(), 1u);
+    for (locality_number home = 0; home < this_job.size(); ++home) {
+      const global_id id = this_job.broadcast(local_handle.id(), home);
+      const counted_handle handle(this_job.objects(), id);
       handle.add(1).get();
       for (int i = 0; i < 100; ++i) handle.post_add(1);
       // Through an action the handle belongs to the job where it arrives.
-      const counted_handle returned = async(own.at(home), same_handle, handle).get();
+      const counted_handle returned = async(this_job.at(home), same_handle, handle).get();
       EXPECT_EQ(returned, handle);
       returned.add(1).get();
       EXPECT_THROW(handle.refuse("no").get(), std::out_of_range);
       EXPECT_THROW(handle.forget().get(), no_such_object);
       EXPECT_THROW(handle.poke().get(), no_such_object);
     }
-    own.wait_until_quiet();
-    EXPECT_EQ(mine.add(0).get(), 1 + own.size() * 102);
-    own.barrier();
-    EXPECT_EQ(own.objects().failed_posts(), 0u);
+    this_job.wait_until_quiet();
+    EXPECT_EQ(local_handle.add(0).get(), 1 + this_job.size() * 102);
+    this_job.barrier();
+    EXPECT_EQ(this_job.objects().failed_posts(), 0u);
   });
   EXPECT_EQ(living, 0);
 }
 
 TEST_P(object_tables, remove_objects_while_parcels_for_them_arrive) {
   std::atomic<int> living{0};
-  run([&](job& own) {
-    const counted_handle mine(own.objects(), own.objects().add(std::make_shared<counted_object>(living)));
-    const counted_handle next(own.objects(), own.broadcast(mine.id(), own.size() - 1));
-    const bool is_last = own.here().number() == own.size() - 1;
+  run([&](job& this_job) {
+    const counted_handle local_handle(this_job.objects(), this_job.objects().add(std::make_shared<counted_object>(living)));
+    const counted_handle next(this_job.objects(), this_job.broadcast(local_handle.id(), this_job.size() - 1));
+    const bool is_last = this_job.here().number() == this_job.size() - 1;
     std::vector<tasks::future<std::uint64_t>> results;
     for (std::uint64_t i = 0; i < 200; ++i) {
       results.push_back(next.add(1));
@@ -140,23 +140,23 @@ TEST_P(object_tables, remove_objects_while_parcels_for_them_arrive) {
       }
     }
     EXPECT_EQ(done + refused, 200u);
-    own.barrier();
+    this_job.barrier();
     EXPECT_THROW(next.add(1).get(), no_such_object);
     EXPECT_THROW(next.destroy().get(), no_such_object);
-    own.wait_until_quiet();
+    this_job.wait_until_quiet();
     if (is_last) {
       EXPECT_EQ(done, 101u);
-      EXPECT_GE(own.objects().failed_posts(), 99u);
+      EXPECT_GE(this_job.objects().failed_posts(), 99u);
     }
   });
 }
 
 TEST_P(object_tables, say_what_is_wrong_with_a_handle) {
-  run([](job& own) {
+  run([](job& this_job) {
     EXPECT_THROW(counted_handle().add(1), std::logic_error);
-    EXPECT_THROW(counted_handle(own.objects(), {own.size(), 1, 1}).add(1), no_such_object);
+    EXPECT_THROW(counted_handle(this_job.objects(), {this_job.size(), 1, 1}).add(1), no_such_object);
     try {
-      counted_handle(own.objects(), {0, 9, 12}).add(1).get();
+      counted_handle(this_job.objects(), {0, 9, 12}).add(1).get();
       FAIL() << "nothing was thrown";
     } catch (const no_such_object& error) {
       EXPECT_NE(std::string(error.what()).find("object 12 (generation 9) of locality 0"), std::string::npos) << error.what();

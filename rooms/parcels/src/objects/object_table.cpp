@@ -67,10 +67,10 @@ object_table& object_table::current() {
   const std::lock_guard guard(open_tables_lock);
   const auto& tables = open_tables();
   if (tables.empty()) throw std::logic_error("trimtab: an object of a job was used, but there is no job");
-  const auto own = std::find_if(tables.rbegin(), tables.rend(), [&](const object_table* table) {
+  const auto table_of_task = std::find_if(tables.rbegin(), tables.rend(), [&](const object_table* table) {
     return this_worker != nullptr && &table->home() == &this_worker->owner();
   });
-  return own != tables.rend() ? **own : *tables.back();
+  return table_of_task != tables.rend() ? **table_of_task : *tables.back();
 }
 
 locality_number object_table::number() const noexcept { return m_messages != nullptr ? m_messages->number() : 0; }

@@ -18,8 +18,8 @@ void receive_put(const arrival& parcel) {
     const auto offset = bytes.read<std::uint64_t>();
     table.find<span_object>(id)->write(offset, bytes.read_bytes(bytes.left()));
   } catch (...) {
-    const global_id own = object_table::own_object_of(table.number());
-    table.find<locality_object>(own)->note_put_error(parcel.from, std::current_exception());
+    const global_id local_object = object_table::own_object_of(table.number());
+    table.find<locality_object>(local_object)->note_put_error(parcel.from, std::current_exception());
   }
   parcel.receiver.note_handled();
 }

@@ -116,6 +116,10 @@ template <class value>
 struct fetched {
   locality_number owner = 0;
   std::optional<value> content;  // if the home is the owner
+  template <class archive>
+  void serialize(archive& ar) {
+    ar(owner, content);
+  }
 };
 
 template <class value>
@@ -130,7 +134,11 @@ class data_object final : public data_home {
   void begin_fetch(answer<fetched<value>>& reply) {
     const locality_number caller = reply.caller();
     const auto shared = std::make_shared<answer<fetched<value>>>(std::move(reply));
-    add({caller, {}, [shared](const outcome& result) { finish_fetch(*shared, result); }});
+    add({caller, {}, [shared, &home = m_table.home()](const outcome& result) {
+           // The copy may be long: not in the receive loop.
+           if (result.data == nullptr || object_table::of_receive_loop() == nullptr) return finish_fetch(*shared, result);
+           queue_task(home, [shared, result]() noexcept { finish_fetch(*shared, result); });
+         }});
   }
 
  private:

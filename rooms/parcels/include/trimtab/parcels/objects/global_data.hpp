@@ -45,9 +45,11 @@ class global_data : public object_handle {
   tasks::future<void> ready() const { return call<&detail::data_home::wait_until_ready>(); }
   // A copy of the value, when there is one; or throws the exception.
   tasks::future<value> fetch() const {
-    object_table& own = table();
-    return detail::queue_call(
-        own.home(), [&own, id = id(), found = call<&object::begin_fetch>()]() mutable { return read(own, id, found); });
+    object_table& local_table = table();
+    return detail::queue_call(local_table.home(),
+                              [&local_table, id = id(), location = call<&object::begin_fetch>()]() mutable {
+                                return read(local_table, id, location);
+                              });
   }
   // Ready when the value is there and no longer where it was. If it throws, the value has stayed where it was.
   tasks::future<void> move_to(locality target) const { return call<&detail::data_home::move>(target.number()); }
@@ -62,24 +64,25 @@ class global_data : public object_handle {
     created->set_id(id);
     return global_data(table, id);
   }
-  static value read(object_table& own, const global_id& id, tasks::future<detail::fetched<value>>& found) {
-    detail::fetched<value> result = found.get();
+  static value read(object_table& local_table, const global_id& id, tasks::future<detail::fetched<value>>& location) {
+    detail::fetched<value> result = location.get();
     if (result.content) return std::move(*result.content);
     std::optional<value> content;
     std::exception_ptr error;
     try {
       content.emplace(
-          object_call<&locality_object::read_data<value>>::call(own, object_table::own_object_of(result.owner), id).get());
+          object_call<&locality_object::read_data<value>>::call(local_table, object_table::own_object_of(result.owner), id)
+              .get());
     } catch (...) {
       error = std::current_exception();
     }
-    end_fetch(own, id);
+    end_fetch(local_table, id);
     if (error) std::rethrow_exception(error);
     return std::move(*content);
   }
   // The home counts it, so it must hear of the end; unless it has no such object any more.
-  static void end_fetch(object_table& own, const global_id& id) {
-    object_call<&detail::data_home::end_fetch>::call(own, id);
+  static void end_fetch(object_table& local_table, const global_id& id) {
+    object_call<&detail::data_home::end_fetch>::call(local_table, id);
   }
 };
 

@@ -26,7 +26,7 @@ struct object_call<method> {
   static tasks::future<value> call(object_table& table, const global_id& id, values&&... inputs) {
     if (id.home == table.number()) return call_here(table, id, std::forward<values>(inputs)...);
     auto& state = tasks::detail::make_state<detail::result_state<value>>();
-    tasks::future<value> later = tasks::detail::access::future_of<value>(state);
+    tasks::future<value> result_future = tasks::detail::access::future_of<value>(state);
     try {
       messages_to(table, id).send(id.home, action_of(), &state,
                                   [&](writer& into) { write(into, id, std::forward<values>(inputs)...); });
@@ -35,7 +35,7 @@ struct object_call<method> {
       state.release();
       throw;
     }
-    return later;
+    return result_future;
   }
   template <class... values>
   static void post(object_table& table, const global_id& id, values&&... inputs) {
@@ -50,10 +50,10 @@ struct object_call<method> {
   template <class... values>
   static tasks::future<value> call_here(object_table& table, const global_id& id, values&&... inputs) {
     tasks::promise<value> result;
-    tasks::future<value> later = result.get_future();
+    tasks::future<value> result_future = result.get_future();
     answer<value> reply(table, std::move(result));
     handle(table, id, reply, arguments(std::forward<values>(inputs)...));
-    return later;
+    return result_future;
   }
   static dispatcher& messages_to(object_table& table, const global_id& id) {
     if (id.home < table.size()) return *table.messages();

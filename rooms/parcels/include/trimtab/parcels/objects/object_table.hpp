@@ -40,6 +40,7 @@ class object_table : public std::enable_shared_from_this<object_table> {
  public:
   // messages: nullptr for a job of one locality.
   object_table(tasks::runtime& home, dispatcher* messages);
+  ~object_table() { close(); }
   object_table(const object_table&) = delete;
   object_table& operator=(const object_table&) = delete;
 

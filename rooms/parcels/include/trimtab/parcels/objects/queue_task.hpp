@@ -30,7 +30,7 @@ template <class function>
 auto queue_call(tasks::runtime& home, function&& call) {
   using value = std::invoke_result_t<std::decay_t<function>&>;
   tasks::promise<value> result;
-  tasks::future<value> later = result.get_future();
+  tasks::future<value> result_future = result.get_future();
   queue_task(home, [result = std::move(result), code = std::forward<function>(call)]() mutable noexcept {
     try {
       if constexpr (std::is_void_v<value>) {
@@ -43,7 +43,7 @@ auto queue_call(tasks::runtime& home, function&& call) {
       result.set_exception(std::current_exception());
     }
   });
-  return later;
+  return result_future;
 }
 
 }  // namespace trimtab::parcels::detail

@@ -100,7 +100,8 @@ class remote_channel : public object_handle {
   void send(value item) const { post<&object::send>(std::move(item)); }
   // The same; the future is ready when the channel has the value, and throws channel_closed or no_such_object.
   tasks::future<void> set(value item) const { return call<&object::send>(std::move(item)); }
-  // The next value that nobody else receives. Throws channel_closed when there will be none.
+  // The next value that nobody else receives. Throws channel_closed when there will be none. A value that is on its way to a
+  // locality that is lost is lost.
   tasks::future<value> receive() const { return call<&object::receive>(); }
   // What was sent before can still be received. Ready when the channel is closed.
   tasks::future<void> close() const { return call<&object::close>(); }

@@ -11,9 +11,9 @@
 // The graph is not distributed: tasks and blocks stay where they are, and a block's content is copied into a new block here.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -32,26 +32,27 @@ namespace detail {
 
 // value: of the block that it brings; void: none.
 template <class value>
-class event_object final : public global_object {
+class event_object final : public global_object, public std::enable_shared_from_this<event_object<value>> {
  public:
   using content = std::conditional_t<std::is_void_v<value>, std::monostate, std::vector<value>>;
 
-  event_object(tasks::graph& owner, std::string_view name)
-      : m_graph(&owner), m_event(owner.make_event<value>(name)), m_later(m_satisfied.get_future().share()) {}
+  event_object(object_table& table, tasks::graph& owner, std::string_view name)
+      : m_table(table), m_graph(&owner), m_event(owner.make_event<value>(name)), m_later(m_satisfied.get_future().share()) {}
 
   const tasks::event<value>& event() const noexcept { return m_event; }
   tasks::shared_future<void> satisfied() const noexcept { return m_later; }
 
-  // Throws graph_error if it was satisfied before.
-  void satisfy(answer<void>& reply, const content& values) {
-    {
-      // The graph is there while the object is in the table: on_removed waits for this lock.
-      const std::lock_guard guard(m_lock);
-      if (m_graph == nullptr) throw no_such_object("trimtab: the graph whose event was to be satisfied is gone");
-      satisfy_event(values);
-    }
-    if (!m_is_reported.exchange(true)) m_satisfied.set_value();
-    reply.give();
+  // By a task: it may copy much, and recorded runs name the task that has satisfied an event.
+  void satisfy(answer<void>& reply, content values) {
+    queue_task(m_table.home(),
+               [self = this->shared_from_this(), reply = std::move(reply), values = std::move(values)]() mutable noexcept {
+                 try {
+                   self->satisfy_event(values);
+                   reply.give();
+                 } catch (...) {
+                   reply.fail(std::current_exception());
+                 }
+               });
   }
   void on_removed() noexcept override {
     const std::lock_guard guard(m_lock);
@@ -59,20 +60,28 @@ class event_object final : public global_object {
   }
 
  private:
+  // Throws graph_error if it was satisfied before.
   void satisfy_event(const content& values) {
-    if constexpr (std::is_void_v<value>) {
-      m_event.satisfy();
-    } else {
-      const tasks::block<value> copy = m_graph->template make_block<value>(values.size());
-      std::copy(values.begin(), values.end(), copy.values().begin());
-      m_event.satisfy(copy);
+    {
+      // The graph is there while the object is in the table: on_removed waits for this lock.
+      const std::lock_guard guard(m_lock);
+      if (m_graph == nullptr) throw no_such_object("trimtab: the graph whose event was to be satisfied is gone");
+      if constexpr (std::is_void_v<value>) {
+        m_event.satisfy();
+      } else {
+        const tasks::block<value> copy = m_graph->template make_block<value>(values.size());
+        std::copy(values.begin(), values.end(), copy.values().begin());
+        m_event.satisfy(copy);
+      }
     }
+    // Once: a second time has thrown.
+    m_satisfied.set_value();
   }
 
+  object_table& m_table;
   base::spin_lock m_lock;
   tasks::graph* m_graph;
   tasks::event<value> m_event;
-  std::atomic<bool> m_is_reported{false};
   tasks::promise<void> m_satisfied;
   tasks::shared_future<void> m_later;
 };
@@ -112,7 +121,9 @@ class remote_slot {
 
  public:
   remote_slot(job& owner, tasks::graph& home, std::string_view name = {})
-      : m_table(owner.objects()), m_object(std::make_shared<object>(home, name)), m_id(m_table.add(m_object)) {}
+      : m_table(owner.objects()),
+        m_object(std::make_shared<object>(owner.objects(), home, name)),
+        m_id(m_table.add(m_object)) {}
   ~remote_slot() {
     try {
       m_table.remove(m_id);
