@@ -1,5 +1,5 @@
 // Two localities of one job, in two processes that this one makes: locality 0 calls functions of locality 1.
-//   network_flows [adaptive | one-by-one | killed]
+//   network_flows [adaptive | one-by-one | long-wait | killed]
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +36,11 @@ static int run_locality(std::uint32_t number, const std::string& file, const std
   if (mode == "one-by-one") {
     options.standard.rules = parcels::coalescing::way::strict;
     options.standard.count = 1;
+  }
+  if (mode == "long-wait") {
+    options.standard.rules = parcels::coalescing::way::strict;
+    options.standard.count = 1000;
+    options.standard.wait_us = 10'000;
   }
   parcels::job job(std::move(opened.link), options);
   job.barrier();

@@ -86,6 +86,18 @@ def test_a_message_a_parcel_without_coalescing(run: Callable[..., Any], program:
     assert calls["messages"] == calls["count"] > POSTED
 
 
+def test_waiting_for_a_queue_is_a_finding(run: Callable[..., Any], program: Path) -> None:
+    watched = run(program, "long-wait")
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    calls = flow_of(report, 0)
+    # Each call waits for the time of the rule: nothing else comes into the queue meanwhile.
+    assert 0.01 < calls["queued_wait_s"] <= report["network"]["queued_wait_s"]
+    (finding,) = [entry for entry in report["findings"] if entry["cause"] == "waiting for queued parcels"]
+    assert "were sent by the rule 'time'" in finding["evidence"]
+    assert finding["gain_s"] <= report["wall_s"]
+
+
 def test_flows_of_killed_processes_are_there(trimtab: str, program: Path, tmp_path: Path) -> None:
     directory = tmp_path / "run"
     command = [trimtab, "run", "-q", "-o", str(directory), "--", str(program), "killed"]

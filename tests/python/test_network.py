@@ -122,7 +122,7 @@ def tiny(flushed_by: str) -> Counts:
 
 def test_small_parcels_one_by_one_are_a_finding(tmp_path: Path) -> None:
     result = causes(report_of(tmp_path, locality(0, tiny("count"))))["messages too small"]
-    assert result["evidence"].startswith("15000 messages of 1 parcels and 40 bytes")
+    assert result["evidence"].startswith("15000 messages of 1 parcel and 40 bytes")
     assert "set_coalescing" in result["action"]
     assert result["gain_s"] == pytest.approx(3.2 * 15 / 16)
 

@@ -1,7 +1,7 @@
 // Messages between the localities of a job: who sends how much to whom, as a matrix and by action.
 
 import { h, note, section } from "./dom";
-import { bytes, count, percent, ratio, seconds, shortened } from "./format";
+import { bytes, count, percent, seconds, shortened } from "./format";
 import type { ActionFlow, Flow, Network, SizeClass } from "./report";
 import { type Column, Table } from "./table";
 
@@ -21,7 +21,7 @@ export function network(all: Network): HTMLElement {
 }
 
 export function summary(all: Network): string {
-  const together = all.messages > 0 ? ` (${ratio(all.parcels / all.messages)} each)` : "";
+  const together = all.messages > 0 ? ` (${count(Number((all.parcels / all.messages).toPrecision(3)))} each)` : "";
   const parts = [`${count(all.parcels)} parcels in ${count(all.messages)} messages${together}`];
   if (all.overhead !== null) parts.push(`network overhead ${percent(all.overhead)}`);
   if (all.queued_wait_s > 0) parts.push(`${seconds(all.queued_wait_s)} waited for queued parcels`);

@@ -33,7 +33,7 @@ test("the matrix has each locality once, in order", () => {
 });
 
 test("the summary says how parcels travelled", () => {
-  assert.equal(summary(report.network!), "40 parcels in 10 messages (4.00 each); network overhead 25.0 %.");
+  assert.equal(summary(report.network!), "40 parcels in 10 messages (4 each); network overhead 25.0 %.");
 });
 
 test("sizes are named by their class", () => {

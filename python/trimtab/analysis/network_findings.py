@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trimtab.analysis.account import Account
 from trimtab.analysis.traffic import Traffic
+from trimtab.counted import counted
 from trimtab.model.enumerations import Cause
 from trimtab.model.report import Finding
 
@@ -45,10 +46,10 @@ def _tiny_messages(traffic: Traffic, at_once: float) -> list[Finding]:
         Finding(
             Cause.TINY_MESSAGES,
             None,
-            f"{messages} messages of {per_message:.2g} parcels and {size:.0f} bytes; most were sent because a fixed count "
+            f"{messages} messages of {counted(round(per_message, 1), 'parcel')} and {size:.0f} bytes; most were sent because a fixed count "
             f"was reached; sending and receiving took {spent:.3g} s",
-            "let parcels travel together: leave out set_coalescing (the adaptive rules are the default), or set a larger "
-            "count with a wait",
+            "let parcels travel together: leave out the fixed setting (set_coalescing, job_options::standard), since the "
+            "adaptive rules are the default, or set a larger count with a wait",
             spent * (1 - per_message / _GOOD_PARCELS) / at_once,
             (),
         )
@@ -68,8 +69,8 @@ def _queued_parcels(traffic: Traffic, at_once: float) -> list[Finding]:
             None,
             f"workers had nothing to do for {waited:.3g} s while parcels of theirs waited in queues; "
             f"{reasons[chief]:.0f} of {traffic.messages} messages were sent by the rule {chief!r}",
-            "leave out set_coalescing (the adaptive rules send what is waited for), set sends_before_waiting, or a smaller "
-            "count and wait",
+            "leave out the fixed setting (set_coalescing, job_options::standard), since the adaptive rules send what is waited "
+            "for, or set sends_before_waiting, or a smaller count and wait",
             waited / at_once,
             (),
         )

@@ -172,6 +172,7 @@ arrival_flow* dispatcher::add_arrival_flow(locality_number from, const known_act
 std::vector<const arrival_flow*> dispatcher::arrivals() const {
   const std::lock_guard guard(m_arrivals_lock);
   std::vector<const arrival_flow*> flows;
+  flows.reserve(m_arrivals.size());
   for (const auto& flow : m_arrivals) flows.push_back(flow.get());
   return flows;
 }
