@@ -108,7 +108,9 @@ function(trimtab_warnings target)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
   if(TRIMTAB_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${TRIMTAB_SANITIZE} -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+    # With sanitizers, g++ warns of values that are always set before they are read.
+    target_compile_options(${target} PRIVATE -fsanitize=${TRIMTAB_SANITIZE} -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+      -Wno-maybe-uninitialized)
     target_link_options(${target} PUBLIC -fsanitize=${TRIMTAB_SANITIZE})
   endif()
 endfunction()
