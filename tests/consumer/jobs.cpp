@@ -117,6 +117,18 @@ int start_child() {
   return std::system("echo \"${TRIMTAB_JOB_SECRET:-no secret}, ${TRIMTAB_JOB_PATH:-no path}, number $TRIMTAB_JOB_RANK\"");
 }
 
+trimtab::locality_number number_here() { return trimtab::find_here().number(); }
+
+// The others have nothing to do: they answer in the destructor.
+int ask_who_waits() {
+  trimtab::job job;
+  if (job.here().number() != 0) return 0;
+  for (int round = 0; round < 100; ++round)
+    for (const trimtab::locality where : job.localities())
+      if (trimtab::async(where, number_here).get() != where.number()) return 1;
+  return 0;
+}
+
 int join_again() {
   {
     const trimtab::job first;
@@ -138,6 +150,7 @@ int main(int argc, char** argv) {
   if (std::strcmp(name, "coalesced") == 0) return coalesced::main();
   if (std::strcmp(name, "failures") == 0) return failures::main();
   if (std::strcmp(name, "child") == 0) return limits::start_child();
+  if (std::strcmp(name, "asked") == 0) return limits::ask_who_waits();
   if (std::strcmp(name, "again") == 0) return limits::join_again();
   std::fprintf(stderr, "jobs: expected hello, calls, coalesced or failures, found '%s'\n", name);
   return 2;

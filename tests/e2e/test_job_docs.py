@@ -62,3 +62,8 @@ def test_a_process_is_a_locality_once(trimtab: str, program: Path) -> None:
         completed.stdout.count("trimtab: this process has been a locality of the job that it was started for")
         == 2
     )
+
+
+def test_a_locality_that_waits_for_the_end_answers(trimtab: str, program: Path) -> None:
+    completed = finished([trimtab, "launch", "-n", "3", str(program), "asked"], timeout=60)
+    assert (completed.returncode, completed.stderr) == (0, "")

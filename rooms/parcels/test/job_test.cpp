@@ -186,15 +186,6 @@ TEST_P(jobs, broadcast_reduce_and_meet) {
   });
 }
 
-// Who has nothing more to do waits in the destructor, and serves the others' calls there.
-TEST(job, is_the_current_one_of_calls_until_it_has_ended) {
-  run_locally({.size = 3}, [](job& own) {
-    if (own.here().number() != 0) return;
-    for (int round = 0; round < 200; ++round)
-      for (const locality where : own.localities()) EXPECT_EQ(async(where, [] { return job::current().size(); }).get(), 3u);
-  });
-}
-
 TEST(job, of_one_process_needs_no_transport) {
   job own(nullptr, {.runtime = {.workers = 1}});
   EXPECT_EQ(&job::current(), &own);
