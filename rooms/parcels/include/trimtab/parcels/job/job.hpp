@@ -125,7 +125,7 @@ class job {
   tasks::runtime* m_home = nullptr;
   std::uint32_t m_size = 1;
   locality_number m_number = 0;
-  std::shared_ptr<exchange> m_traffic;  // the runtime has it, too
+  std::shared_ptr<exchange> m_traffic;      // the runtime has it, too
   std::shared_ptr<object_table> m_objects;  // the dispatcher has it, too
   std::shared_ptr<dispatcher> m_messages;
   std::unique_ptr<collectives> m_collectives;
