@@ -79,6 +79,18 @@ class answer {
     else
       send(*table, std::conditional_t<std::is_void_v<value>, std::monostate, value>{std::forward<given>(result)...});
   }
+  // Calls call(), and fails with what it throws. After the handler: the exception then belongs to one thread at a time. (Its
+  // references are counted within the C++ library, where the thread sanitizer sees nothing.)
+  template <class function>
+  void attempt(function&& call) noexcept {
+    std::exception_ptr error;
+    try {
+      call();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (error) fail(std::move(error));
+  }
   void fail(std::exception_ptr error) noexcept {
     object_table* const table = std::exchange(m_table, nullptr);
     if (table == nullptr) return;

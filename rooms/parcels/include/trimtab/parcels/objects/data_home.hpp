@@ -144,13 +144,11 @@ class data_object final : public data_home {
  private:
   static void finish_fetch(answer<fetched<value>>& reply, const outcome& result) noexcept {
     if (result.error) return reply.fail(result.error);
-    try {
+    reply.attempt([&] {
       fetched<value> content{result.owner, {}};
       if (result.data != nullptr) content.content.emplace(*static_cast<const value*>(result.data.get()));
       reply.give(std::move(content));
-    } catch (...) {
-      reply.fail(std::current_exception());
-    }
+    });
   }
   tasks::future<void> start_pull(locality_number to, locality_number owner) override {
     return object_call<&locality_object::pull_data<value>>::call(m_table, object_table::own_object_of(to), m_id, owner);
@@ -167,26 +165,22 @@ void locality_object::read_data(answer<value>& reply, const global_id& id) {
   if (data == nullptr) throw no_such_object("trimtab: the data of " + to_string(id) + " was destroyed while it was fetched");
   // The copy may be long: not in the receive loop.
   detail::queue_task(m_table.home(), [reply = std::move(reply), data = std::move(data)]() mutable noexcept {
-    try {
+    reply.attempt([&] {
       value copy(*static_cast<const value*>(data.get()));
       reply.give(std::move(copy));
-    } catch (...) {
-      reply.fail(std::current_exception());
-    }
+    });
   });
 }
 
 template <class value>
 void locality_object::pull_data(answer<void>& reply, const global_id& id, locality_number owner) {
   detail::queue_task(m_table.home(), [this, reply = std::move(reply), id, owner]() mutable noexcept {
-    try {
+    reply.attempt([&] {
       auto data =
           object_call<&locality_object::read_data<value>>::call(m_table, object_table::own_object_of(owner), id).get();
       m_table.keep(id, std::make_shared<const value>(std::move(data)));
       reply.give();
-    } catch (...) {
-      reply.fail(std::current_exception());
-    }
+    });
   });
 }
 

@@ -51,7 +51,7 @@ class global_data : public object_handle {
                                 return read(local_table, id, location);
                               });
   }
-  // Ready when the value is there and no longer where it was. If it throws, the value has stayed where it was.
+  // Ready when the value is there. The old owner drops its copy soon after. If it throws, the value has stayed where it was.
   tasks::future<void> move_to(locality target) const { return call<&detail::data_home::move>(target.number()); }
 
  private:

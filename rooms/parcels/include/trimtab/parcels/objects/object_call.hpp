@@ -73,25 +73,22 @@ struct object_call<method> {
       return parameter(std::forward<given>(input));
   }
   static void handle(object_table& table, const global_id& id, answer<value>& reply, arguments&& inputs) noexcept {
-    try {
-      const std::shared_ptr<object> target = table.find<object>(id);
-      std::apply([&](auto&&... given) { ((*target).*method)(reply, std::move(given)...); }, std::move(inputs));
-    } catch (...) {
-      reply.fail(std::current_exception());
-    }
+    reply.attempt([&] { run(table, id, reply, std::move(inputs)); });
+  }
+  static void run(object_table& table, const global_id& id, answer<value>& reply, arguments&& inputs) {
+    const std::shared_ptr<object> target = table.find<object>(id);
+    std::apply([&](auto&&... input) { ((*target).*method)(reply, std::move(input)...); }, std::move(inputs));
   }
   static void receive(const arrival& parcel) {
     object_table& table = *parcel.receiver.objects();
     answer<value> reply(table, parcel);
-    try {
+    reply.attempt([&] {
       reader bytes(parcel.arguments);
       const auto id = bytes.read<global_id>();
       arguments inputs{bytes.read<std::decay_t<parameters>>()...};
       bytes.must_be_at_end();
-      handle(table, id, reply, std::move(inputs));
-    } catch (...) {
-      reply.fail(std::current_exception());
-    }
+      run(table, id, reply, std::move(inputs));
+    });
     parcel.receiver.note_handled();
   }
 

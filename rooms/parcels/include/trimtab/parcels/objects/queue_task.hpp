@@ -1,6 +1,7 @@
 // A task for a job's runtime, from any thread: also from the one that receives, which belongs to no runtime.
 #pragma once
 
+#include <exception>
 #include <utility>
 
 #include "trimtab/parcels/calls/remote_call.hpp"
@@ -32,6 +33,7 @@ auto queue_call(tasks::runtime& home, function&& call) {
   tasks::promise<value> result;
   tasks::future<value> result_future = result.get_future();
   queue_task(home, [result = std::move(result), code = std::forward<function>(call)]() mutable noexcept {
+    std::exception_ptr error;
     try {
       if constexpr (std::is_void_v<value>) {
         code();
@@ -40,8 +42,9 @@ auto queue_call(tasks::runtime& home, function&& call) {
         result.set_value(code());
       }
     } catch (...) {
-      result.set_exception(std::current_exception());
+      error = std::current_exception();
     }
+    if (error) result.set_exception(std::move(error));
   });
   return result_future;
 }

@@ -46,12 +46,10 @@ class event_object final : public global_object, public std::enable_shared_from_
   void satisfy(answer<void>& reply, content values) {
     queue_task(m_table.home(),
                [self = this->shared_from_this(), reply = std::move(reply), values = std::move(values)]() mutable noexcept {
-                 try {
+                 reply.attempt([&] {
                    self->satisfy_event(values);
                    reply.give();
-                 } catch (...) {
-                   reply.fail(std::current_exception());
-                 }
+                 });
                });
   }
   void on_removed() noexcept override {
