@@ -21,6 +21,10 @@ namespace {
 constexpr std::size_t messages_per_pass = 16;
 // How long the own thread naps while others look after the messages: it comes back when they have all become busy.
 constexpr std::uint64_t nap_ns = 250'000;
+// Who sends and has not looked for so long looks once.
+constexpr std::uint64_t look_ns = 5'000;
+// An acknowledgement waits so long for a parcel that takes it along.
+constexpr std::uint64_t most_acknowledgement_delay_ns = 1'000;
 constexpr std::uint64_t longest_watch_sleep_ns = 1'000'000'000;
 
 std::atomic<std::uint64_t> exchanges_made{0};
@@ -34,6 +38,7 @@ exchange::exchange(std::unique_ptr<transport> link, parcel_sink& sink, double ns
       m_sink(sink),
       m_ns_per_tick(ns_per_tick),
       m_nap_ticks(static_cast<base::ticks>(static_cast<double>(nap_ns) / ns_per_tick)),
+      m_look_ticks(static_cast<base::ticks>(static_cast<double>(look_ns) / ns_per_tick)),
       m_most_parcel_bytes(most_parcel_bytes),
       m_longest_queued(std::min(longest_queued_parcel, m_link->largest_message() / 4)),
       m_incoming(m_link->size()),
@@ -159,8 +164,9 @@ void exchange::send(locality_number other, const outgoing& parcel) {
   const bool may_wait = m_is_napping.load(std::memory_order_relaxed);
   const outbox::added result = m_outboxes[other]->add(parcel, {counts.identity, counts.looks}, may_wait);
   if (result.is_first) set_work(other);
-  // Who sends much and computes in between looks itself now and then, so that the own thread does not have to.
-  if (result.is_sent && !is_looked_after()) advance();
+  // Who computes in between looks itself now and then: a parcel that waits may wait for an acknowledgement that has come
+  // already.
+  if ((result.is_first || result.is_sent) && base::now() - counts.last_look > m_look_ticks) advance();
   if (result.deadline_ns != 0) announce_deadline(result.deadline_ns);
   if (result.has_room) [[likely]]
     return;
@@ -213,7 +219,8 @@ bool exchange::look_after(thread_counts& counts, bool acknowledges_all) noexcept
     const base::ticks since = m_incoming[other].unacknowledged_since.load(std::memory_order_relaxed);
     if (since == 0 || !box.is_acknowledgement_due()) return;
     const auto waited_ns = static_cast<double>(begin > since ? begin - since : 0) * m_ns_per_tick;
-    if (acknowledges_all || waited_ns >= static_cast<double>(box.message_ns())) messages += box.acknowledge();
+    const std::uint64_t delay_ns = std::min(box.message_ns(), most_acknowledgement_delay_ns);
+    if (acknowledges_all || waited_ns >= static_cast<double>(delay_ns)) messages += box.acknowledge();
   });
   if (messages != 0) counts.counts.send_ticks.add(base::now() - begin);
   return messages != 0;
@@ -231,9 +238,10 @@ bool exchange::is_looked_after() const noexcept {
 
 bool exchange::advance() noexcept {
   if (!m_is_open.load(std::memory_order_acquire)) return false;
-  note_look(base::now());
   thread_counts& counts = own_counts();
   counts.looks += 1;
+  counts.last_look = base::now();
+  note_look(counts.last_look);
   if (receive(counts) != 0) return true;
   look_after(counts, false);
   return false;

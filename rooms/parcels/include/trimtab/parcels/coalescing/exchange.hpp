@@ -86,6 +86,7 @@ class exchange final : public tasks::background_work, private message_sink {
     std::int64_t thread = 0;     // as of gettid
     std::uint64_t identity = 0;  // from 1
     std::uint64_t looks = 0;     // of the thread itself: how often it has looked for messages
+    base::ticks last_look = 0;   // the same: when it did so last
     background_counts counts;
   };
   std::vector<const thread_counts*> threads() const;
@@ -133,7 +134,7 @@ class exchange final : public tasks::background_work, private message_sink {
   std::vector<std::int64_t> m_processes;
   parcel_sink& m_sink;
   const double m_ns_per_tick;
-  const base::ticks m_nap_ticks;
+  const base::ticks m_nap_ticks, m_look_ticks;
   const std::size_t m_most_parcel_bytes, m_longest_queued;
   std::vector<std::unique_ptr<outbox>> m_outboxes;  // nullptr: of this locality itself
   std::vector<incoming> m_incoming;                 // of who receives

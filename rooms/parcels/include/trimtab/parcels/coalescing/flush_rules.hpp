@@ -13,6 +13,7 @@
 // batching").
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -81,7 +82,7 @@ class burst_forecast {
   // A parcel came into the empty queue, `gap_ns` after the last one, and the sender has (not) looked for other work in
   // between.
   void first_added(std::uint64_t gap_ns, bool has_looked, std::uint64_t message_ns) noexcept {
-    if (!has_looked) learn(gap_ns <= message_ns);
+    if (!has_looked) learn(gap_ns <= std::min(message_ns, longest_gap_ns));
   }
   // The queue was sent for this reason, while a burst was expected.
   void sent(std::uint32_t parcels, flush_reason why) noexcept {
@@ -93,6 +94,7 @@ class burst_forecast {
 
  private:
   static constexpr std::int32_t most = 8, patience = 64;
+  static constexpr std::uint64_t longest_gap_ns = 1'000;
   void learn(bool has_followed) noexcept {
     if (has_followed)
       m_score += m_score < most;
