@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks import docs
+from benchmarks.__main__ import SUITES
 from benchmarks.message_tables import BARS, message_phases, message_targets, setting_against
 from benchmarks.messages import ADAPTIVE, ALONE, PHASES, TRANSPORTS, choose, gathered, read_round
 from benchmarks.running import BenchError
@@ -85,3 +87,10 @@ def test_shows_every_phase_once() -> None:
     """Each setting that was chosen, for each transport."""
     text = message_phases(_results())
     assert len(text.splitlines()) == 2 + 2 * len(PHASES) * 4
+
+
+def test_page_shows_the_kept_results() -> None:
+    """The tables are made, not written."""
+    suite = SUITES["messages"]
+    text = suite.page.read_text(encoding="utf-8")
+    assert docs.filled(text, json.loads(suite.kept.read_text(encoding="utf-8")), suite.blocks) == text
