@@ -64,7 +64,7 @@ std::string readable_name(const char* name) {
 std::string type_name_of(const char* name, const exception_kind& kind) {
   if (kind.type != nullptr) return readable_name(kind.type->name());
   constexpr std::string_view wrapper = "std::_Nested_exception<";
-  const std::string readable = readable_name(name);
+  std::string readable = readable_name(name);
   if (!readable.starts_with(wrapper)) return readable;
   return readable.substr(wrapper.size(), readable.size() - wrapper.size() - 1);
 }
@@ -138,14 +138,20 @@ std::exception_ptr lost_exception(std::optional<locality_number> origin) {
       remote_error("unknown", "an exception that its locality could not describe (it was out of memory)", origin));
 }
 
+std::exception_ptr build_from_record(const exception_record& record, std::optional<locality_number> origin) {
+  return detail::make_built(remote_error(record.type_name, record.text, record.locality ? record.locality : origin), record);
+}
+
 // Within the handler of what is nested in it.
 std::exception_ptr build_outer(const exception_record& record, std::optional<locality_number> origin) {
   try {
     const exception_kind kind = known_exceptions().kind_of(record.key);
     if (kind.build != nullptr) return kind.build(record);
-  } catch (...) {  // its content is not what the type here expects: the text is left
+    return build_from_record(record, origin);
+  } catch (...) {
+    // Its content is not what the type here expects: the text is left.
+    return build_from_record(record, origin);
   }
-  return detail::make_built(remote_error(record.type_name, record.text, record.locality ? record.locality : origin), record);
 }
 
 std::exception_ptr build_exception(const exception_record& record, std::optional<locality_number> origin) noexcept {
@@ -161,11 +167,21 @@ std::exception_ptr build_exception(const exception_record& record, std::optional
   }
 }
 
+// False: no memory for one byte. Then read_exception finds the end of the message.
+bool write_lost(writer& out) noexcept {
+  try {
+    out(exception_state::lost);
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 }  // namespace
 
 void detail::add_exception_kind(const exception_kind& kind) { known_exceptions().add(kind); }
 
-void write_exception(writer& out, std::exception_ptr error) noexcept {
+void write_exception(writer& out, const std::exception_ptr& error) noexcept {
   try {
     if (error == nullptr) {
       out(exception_state::none);
@@ -173,10 +189,7 @@ void write_exception(writer& out, std::exception_ptr error) noexcept {
       write_record(out, record_of(error, 0));
     }
   } catch (...) {
-    try {
-      out(exception_state::lost);
-    } catch (...) {  // no memory for one byte: read_exception finds the end of the message
-    }
+    write_lost(out);
   }
 }
 

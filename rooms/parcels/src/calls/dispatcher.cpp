@@ -65,7 +65,7 @@ const action& dispatcher::result_action() {
   std::unique_ptr<packed_arguments> packed = std::move(spare_arguments);
   if (packed == nullptr) packed = std::make_unique<packed_arguments>();
   packed->bytes.clear();
-  packed->into.emplace(packed->bytes, large_blocks::kept);
+  packed->into.restart();
   packed->begin = packed_parcels++ % timed_one_in == 0 ? base::now() : 0;
   return packed;
 }
@@ -80,18 +80,18 @@ void dispatcher::note_packed(base::ticks begin) noexcept {
 }
 
 void dispatcher::send_now(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed) {
-  const std::size_t bytes = packed->into->size();
+  const std::size_t bytes = packed->into.size();
   if (packed->begin != 0) [[unlikely]]
     note_packed(packed->begin);
   if (bytes > m_traffic->longest_queued()) {
-    long_arguments arguments{packed->into->parts(), nullptr};
+    long_arguments arguments{packed->into.parts(), nullptr};
     arguments.owner = std::shared_ptr<const packed_arguments>(std::move(packed));
     return m_traffic->send_long(to, parcel, std::move(arguments));
   }
   std::vector<std::byte> gathered;
   parcel.arguments = packed->bytes.view();
   if (parcel.arguments.size() != bytes) {
-    for (const bytes_view part : packed->into->parts()) gathered.insert(gathered.end(), part.begin(), part.end());
+    for (const bytes_view part : packed->into.parts()) gathered.insert(gathered.end(), part.begin(), part.end());
     parcel.arguments = gathered;
   }
   m_traffic->send(to, parcel);
@@ -111,11 +111,11 @@ void dispatcher::send_packed(locality_number to, outgoing& parcel, std::unique_p
   if (awaited_result* const result = m_calls.take(parcel.call, to)) result->fail(lost_error(to, {}));
 }
 
-void dispatcher::reply_error(locality_number to, std::uint64_t call, std::exception_ptr error) noexcept {
+void dispatcher::reply_error(locality_number to, std::uint64_t call, const std::exception_ptr& error) noexcept {
   try {
     static const action& sends_error = action_registry::of_process().find_or_add(error_kind, nullptr);
     std::unique_ptr<packed_arguments> packed = take_scratch();
-    write_exception(*packed->into, error);
+    write_exception(packed->into, error);
     outgoing parcel{sends_error};
     parcel.has_call = true;
     parcel.call = call;
@@ -210,9 +210,9 @@ void dispatcher::on_parcel(locality_number from, const parcel_header& header, by
   }
 }
 
-void dispatcher::refuse(locality_number from, bool has_call, std::uint64_t call, std::exception_ptr error) noexcept {
+void dispatcher::refuse(locality_number from, bool has_call, std::uint64_t call, const std::exception_ptr& error) noexcept {
   m_refused.fetch_add(1, std::memory_order_relaxed);
-  if (has_call) return reply_error(from, call, std::move(error));
+  if (has_call) return reply_error(from, call, error);
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& thrown) {

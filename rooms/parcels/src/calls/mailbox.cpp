@@ -48,7 +48,7 @@ void mailbox::deliver(locality_number from, std::uint64_t tag, bytes_view conten
   waiting->set_value(std::move(bytes));
 }
 
-void mailbox::fail(locality_number from, std::exception_ptr error) {
+void mailbox::fail(locality_number from, const std::exception_ptr& error) {
   std::vector<tasks::promise<letter>> disappointed;
   {
     const std::lock_guard guard(m_lock);
@@ -62,7 +62,7 @@ void mailbox::fail(locality_number from, std::exception_ptr error) {
   for (auto& waiting : disappointed) waiting.set_exception(error);
 }
 
-void mailbox::fail_all(std::exception_ptr error) {
+void mailbox::fail_all(const std::exception_ptr& error) {
   std::vector<tasks::promise<letter>> disappointed;
   {
     const std::lock_guard guard(m_lock);

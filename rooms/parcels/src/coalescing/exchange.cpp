@@ -95,31 +95,33 @@ bool exchange::leave(std::uint64_t ns) {
   return has_left && is_all_sent;
 }
 
+exchange::thread_counts& exchange::counts_of(std::int64_t thread) {
+  const std::lock_guard guard(m_threads_lock);
+  const auto known =
+      std::find_if(m_threads.begin(), m_threads.end(), [&](const auto& one) { return one->thread == thread; });
+  if (known != m_threads.end()) return **known;
+  m_threads.push_back(std::make_unique<thread_counts>());
+  thread_counts& added = *m_threads.back();
+  added.thread = thread;
+  added.identity = m_threads.size();
+  return added;
+}
+
 exchange::thread_counts& exchange::own_counts() noexcept {
   // The exchange's identity, not its address, which a later one may have again.
   static thread_local std::uint64_t of_exchange = 0;
   static thread_local thread_counts* counts = nullptr;
-  if (of_exchange == m_identity) [[likely]]
-    return *counts;
-  const std::lock_guard guard(m_threads_lock);
-  const std::int64_t thread = gettid();
-  const auto known =
-      std::find_if(m_threads.begin(), m_threads.end(), [&](const auto& one) { return one->thread == thread; });
-  if (known != m_threads.end()) {
-    counts = known->get();
-  } else {
-    m_threads.push_back(std::make_unique<thread_counts>());
-    counts = m_threads.back().get();
-    counts->thread = thread;
-    counts->identity = m_threads.size();
+  if (of_exchange != m_identity || counts == nullptr) [[unlikely]] {
+    counts = &counts_of(gettid());
+    of_exchange = m_identity;
   }
-  of_exchange = m_identity;
   return *counts;
 }
 
 std::vector<const exchange::thread_counts*> exchange::threads() const {
   const std::lock_guard guard(m_threads_lock);
   std::vector<const thread_counts*> result;
+  result.reserve(m_threads.size());
   for (const auto& one : m_threads) result.push_back(one.get());
   return result;
 }

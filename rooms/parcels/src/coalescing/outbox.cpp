@@ -246,6 +246,7 @@ bool outbox::send(parcel_queue& queue, flush_reason why) {
     is_sent = status == send_status::sent;
     if (is_sent) m_acknowledged.store(received, std::memory_order_release);
     if (status != send_status::no_room) queue.clear();
+    queue.note_sent(base::now());
   }
   // What was in the queue and now waits for room is pending all the time: who looks without the lock must not find nothing.
   if (queue.is_empty()) {

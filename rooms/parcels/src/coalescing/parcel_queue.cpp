@@ -34,9 +34,9 @@ void parcel_queue::define(const action& what) {
 void parcel_queue::expect_first(const parcel_adder& adder, double ns_per_tick, std::uint64_t message_ns) {
   const base::ticks current_time = base::now();
   const bool has_looked = adder.identity != m_last.identity || adder.looks != m_last.looks;
-  const double gap_ns = static_cast<double>(current_time - m_newest_first) * ns_per_tick;
+  const double gap_ns = static_cast<double>(current_time - m_last_event) * ns_per_tick;
   m_forecast.first_added(static_cast<std::uint64_t>(gap_ns), has_looked, message_ns);
-  m_newest_first = current_time;
+  m_last_event = current_time;
 }
 
 void parcel_queue::add(const outgoing& parcel, const parcel_adder& adder) {

@@ -77,7 +77,7 @@ bool data_home::admit_first(steps& next) {
   if (!m_error && !first.target) {
     result.data = m_owner == m_table.number() ? m_table.kept(m_id) : nullptr;
     if (result.data == nullptr) m_fetches[first.caller] += 1;
-  } else if (!m_error && *first.target != m_owner) {
+  } else if (!m_error && first.target != m_owner) {
     if (!m_fetches.empty()) {
       m_queue.push_front(std::move(first));
       return false;
@@ -128,7 +128,7 @@ void data_home::end_move(locality_number to, const std::exception_ptr& error) no
   bool is_removed = false;
   {
     const std::lock_guard guard(m_lock);
-    finished = std::move(*m_move);
+    if (m_move) finished = std::move(*m_move);
     m_move.reset();
     is_removed = m_is_removed;
     // Who was lost meanwhile has been noted in the table before on_gone came here, which left it to this function.

@@ -14,7 +14,8 @@ std::exception_ptr wrong_type(const std::string& name) {
 
 }  // namespace
 
-void locality_object::register_name(answer<void>& reply, const std::string& name, std::uint64_t signature, bytes handle) {
+void locality_object::register_name(answer<void>& reply, const std::string& name, std::uint64_t signature,
+                                    const bytes& handle) {
   std::vector<seeker> seekers;
   {
     const std::lock_guard guard(m_lock);
@@ -52,9 +53,9 @@ void locality_object::forget_name(answer<void>& reply, const std::string& name) 
   reply.give();
 }
 
-void locality_object::note_put_error(locality_number from, std::exception_ptr error) noexcept {
+void locality_object::note_put_error(locality_number from, const std::exception_ptr& error) noexcept {
   const std::lock_guard guard(m_lock);
-  m_put_errors.try_emplace(from, std::move(error));
+  m_put_errors.try_emplace(from, error);
 }
 
 void locality_object::flush_puts(answer<void>& reply) {

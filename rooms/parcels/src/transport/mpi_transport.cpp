@@ -99,7 +99,8 @@ std::size_t receiver::receive(message_sink& sink, std::size_t limit) noexcept {
   arrival* piece = m_current.load(std::memory_order_relaxed);
   bool has_returned = false;
   while (count < limit) {
-    if (piece == nullptr && (m_shared.arrived.is_empty() || (piece = m_shared.arrived.take_all()) == nullptr)) break;
+    if (piece == nullptr && !m_shared.arrived.is_empty()) piece = m_shared.arrived.take_all();
+    if (piece == nullptr) break;
     count += m_shared.at(piece->from).incoming.read(*piece, sink, limit - count);
     if (piece->read < piece->bytes) break;
     arrival* const read_piece = std::exchange(piece, piece->next);

@@ -9,7 +9,7 @@ std::string shm_member::open(const membership& self, const shm_options& options)
   m_number = self.number;
   m_size = self.size;
   m_attention = &m_segment.attention(m_number);
-  m_bell.emplace(m_attention->bell);
+  m_bell = std::make_unique<doorbell>(m_attention->bell);
   attach_rings();
   if (std::string error = m_segment.wait_for_all(self.patience_ns); !error.empty()) return error;
   return watch_others();

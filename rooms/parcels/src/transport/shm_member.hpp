@@ -6,7 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -86,7 +86,7 @@ class shm_member final : public transport {
   std::uint32_t m_size = 0;
   std::size_t m_largest_message = 0;
   member_attention* m_attention = nullptr;  // its own; null: it has not joined
-  std::optional<doorbell> m_bell;
+  std::unique_ptr<doorbell> m_bell;
   std::vector<outgoing> m_outgoing;
   std::vector<incoming> m_incoming;
   std::atomic<std::uint32_t> m_seen_news{0};  // all endings up to these news have been reported

@@ -14,7 +14,7 @@ namespace trimtab::parcels {
 // as a remote_error that names their type. Nested exceptions (std::throw_with_nested) arrive nested, up to 32 levels.
 //
 // Appends to the writer, or nothing at all if there is no memory for a byte. A null pointer arrives as one.
-void write_exception(writer& out, std::exception_ptr error) noexcept;
+void write_exception(writer& out, const std::exception_ptr& error) noexcept;
 
 // origin: where it was thrown; a remote_error that has come a longer way keeps its own. Throws malformed_message.
 std::exception_ptr read_exception(reader& in, std::optional<locality_number> origin = {});

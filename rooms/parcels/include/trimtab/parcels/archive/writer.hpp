@@ -73,6 +73,14 @@ class writer {
   // All that this writer has written, in order. Valid until the writer or the buffer changes.
   std::vector<bytes_view> parts() const;
 
+  // As if it were new, for what follows in the buffer.
+  void restart() noexcept {
+    m_start = m_buffer.size();
+    m_referred = 0;
+    m_references.clear();
+    m_kept.clear();
+  }
+
   // For codecs: the caller holds the result while it writes what is inside.
   detail::nesting deeper() {
     if (m_depth == deepest_nesting) [[unlikely]]
@@ -148,7 +156,7 @@ class writer {
   void keep(byte_buffer memory);
 
   byte_buffer& m_buffer;
-  const std::size_t m_start;
+  std::size_t m_start;
   std::size_t m_referred = 0;  // bytes in m_references
   unsigned m_depth = 0;
   const large_blocks m_blocks;

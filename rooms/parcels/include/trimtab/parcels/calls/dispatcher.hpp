@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +27,7 @@ class object_table;
 // Arguments in the making, and what keeps them alive.
 struct packed_arguments {
   byte_buffer bytes;
-  std::optional<writer> into;
+  writer into{bytes, large_blocks::kept};
   base::ticks begin = 0;  // when it was begun; 0: it is not timed
 };
 
@@ -59,7 +58,7 @@ class dispatcher final : private parcel_sink {
   // Sends a result, or the exception in its place.
   template <class function>
   void reply(locality_number to, std::uint64_t call, function&& write);
-  void reply_error(locality_number to, std::uint64_t call, std::exception_ptr error) noexcept;
+  void reply_error(locality_number to, std::uint64_t call, const std::exception_ptr& error) noexcept;
 
   // Parcels of the program that were sent, and those that have been handled here, their tasks included.
   std::uint64_t sent() const;
@@ -88,7 +87,7 @@ class dispatcher final : private parcel_sink {
   void define(locality_number from, bytes_view content);
   arrival_flow* add_arrival_flow(locality_number from, const known_action& defined);
   const known_action& action_of(locality_number from, std::uint32_t number) const;
-  void refuse(locality_number from, bool has_call, std::uint64_t call, std::exception_ptr error) noexcept;
+  void refuse(locality_number from, bool has_call, std::uint64_t call, const std::exception_ptr& error) noexcept;
   static const action& result_action();
   // A buffer of the calling thread's, or a new one.
   static std::unique_ptr<packed_arguments> take_scratch();
@@ -116,7 +115,7 @@ class dispatcher final : private parcel_sink {
 template <class function>
 void dispatcher::send(locality_number to, const action& what, awaited_result* result, function&& write) {
   std::unique_ptr<packed_arguments> packed = take_scratch();
-  write(*packed->into);
+  write(packed->into);
   outgoing parcel{what};
   if (result != nullptr) {
     parcel.has_call = true;
@@ -128,7 +127,7 @@ void dispatcher::send(locality_number to, const action& what, awaited_result* re
 template <class function>
 void dispatcher::reply(locality_number to, std::uint64_t call, function&& write) {
   std::unique_ptr<packed_arguments> packed = take_scratch();
-  write(*packed->into);
+  write(packed->into);
   outgoing parcel{result_action()};
   parcel.has_call = true;
   parcel.call = call;

@@ -21,9 +21,9 @@ class mailbox {
   tasks::future<letter> await(locality_number from, std::uint64_t tag);
   void deliver(locality_number from, std::uint64_t tag, bytes_view content);
   // No letter will come from there: who waits gets the error, now and later.
-  void fail(locality_number from, std::exception_ptr error);
+  void fail(locality_number from, const std::exception_ptr& error);
   // The same for all localities.
-  void fail_all(std::exception_ptr error);
+  void fail_all(const std::exception_ptr& error);
 
  private:
   struct name {

@@ -121,6 +121,7 @@ class exchange final : public tasks::background_work, private message_sink {
   std::uint64_t ns_to_deadline() const noexcept;
   void announce_deadline(std::uint64_t ns) noexcept;
   thread_counts& own_counts() noexcept;
+  thread_counts& counts_of(std::int64_t thread);
   void set_work(locality_number other) noexcept;
   template <class function>
   void for_each_with_work(function&& call);

@@ -40,6 +40,8 @@ class parcel_queue {
   std::uint64_t last_adder() const noexcept { return m_last.identity; }
   // `message_ns`: what a message costs. To be called before a parcel is added to the empty queue.
   void expect_first(const parcel_adder& adder, double ns_per_tick, std::uint64_t message_ns);
+  // Sending takes time, which is none between parcels.
+  void note_sent(base::ticks current_time) noexcept { m_last_event = current_time; }
   burst_forecast& forecast() noexcept { return m_forecast; }
   const burst_forecast& forecast() const noexcept { return m_forecast; }
 
@@ -57,7 +59,7 @@ class parcel_queue {
   std::vector<std::byte> m_message;
   std::uint32_t m_parcels = 0;
   parcel_adder m_last;
-  base::ticks m_oldest = 0, m_newest_first = 0;
+  base::ticks m_oldest = 0, m_last_event = 0;
   burst_forecast m_forecast;
   std::vector<bool> m_is_defined;  // by number: the receiver knows it from this queue's messages
 };

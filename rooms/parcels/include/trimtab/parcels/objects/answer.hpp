@@ -34,7 +34,7 @@ struct answer_address {
       send_error(std::current_exception());
     }
   }
-  void send_error(std::exception_ptr error) const noexcept { sender->reply_error(to, call, std::move(error)); }
+  void send_error(const std::exception_ptr& error) const noexcept { sender->reply_error(to, call, error); }
 };
 
 std::exception_ptr unanswered_error();

@@ -27,7 +27,7 @@ class locality_object final : public global_object {
   }
 
   // Names. handle: its bytes; signature: of its type.
-  void register_name(answer<void>& reply, const std::string& name, std::uint64_t signature, bytes handle);
+  void register_name(answer<void>& reply, const std::string& name, std::uint64_t signature, const bytes& handle);
   // Answered when there is one.
   void find_name(answer<bytes>& reply, const std::string& name, std::uint64_t signature);
   void forget_name(answer<void>& reply, const std::string& name);
@@ -43,7 +43,7 @@ class locality_object final : public global_object {
   }
 
   // The first error of a locality's puts since its last flush.
-  void note_put_error(locality_number from, std::exception_ptr error) noexcept;
+  void note_put_error(locality_number from, const std::exception_ptr& error) noexcept;
   void flush_puts(answer<void>& reply);
 
  private:
