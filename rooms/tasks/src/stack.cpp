@@ -98,7 +98,13 @@ stack_memory::~stack_memory() {
 #if defined(__SANITIZE_THREAD__)
   for (std::size_t i = 0; i < m_count; ++i) __tsan_destroy_fiber(stack_at(i).fiber);
 #endif
-  for (std::size_t i = 0; i * stacks_per_slab < m_count; ++i) munmap(m_slabs[i], stacks_per_slab * m_bytes);
+  for (std::size_t i = 0; i * stacks_per_slab < m_count; ++i) {
+#if defined(__SANITIZE_ADDRESS__)
+    // What is left on the stacks is marked, and whoever gets the addresses next knows nothing of it.
+    __asan_unpoison_memory_region(m_slabs[i], stacks_per_slab * m_bytes);
+#endif
+    munmap(m_slabs[i], stacks_per_slab * m_bytes);
+  }
   munmap(m_slabs, most_slabs * sizeof(char*));
 }
 
@@ -129,10 +135,6 @@ stack* stack_memory::make_stack(runtime& owner) noexcept {
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (mapped == MAP_FAILED) return nullptr;
     slab = static_cast<char*>(mapped);
-#if defined(__SANITIZE_ADDRESS__)
-    // Stacks of a runtime that has ended may have lain there, and what was left on them is still marked.
-    __asan_unpoison_memory_region(slab, stacks_per_slab * m_bytes);
-#endif
   }
   char* const bottom = slab + in_slab * m_bytes;
   if (m_count < most_guarded) mprotect(bottom, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), PROT_NONE);
