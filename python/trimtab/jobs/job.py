@@ -28,6 +28,9 @@ _PASSED_ON = {
     signal.SIGUSR2,
     signal.SIGALRM,
 }
+# The exit status of a locality that has lost another one, and how long its end may come before that of the lost one.
+_LOST_ANOTHER = 1
+_SETTLING_S = 0.5
 # How long the others have to end by themselves when one has failed; and again, after SIGTERM.
 _GRACE_S = 2.0
 # Of a job that the launcher is part of itself.
@@ -147,7 +150,19 @@ class _Job:
         failed = [(locality, code) for locality, code in ended if code != 0]
         if failed and self._deadline is None:
             # Of several at once, one that was killed is the cause: the others have seen its end.
-            self._fail(*min(failed, key=lambda end: end[1] > 0))
+            locality, code = min(failed, key=lambda end: end[1] > 0)
+            self._fail(*((self._killed_soon() if code == _LOST_ANOTHER else None) or (locality, code)))
+
+    def _killed_soon(self) -> tuple[LocalityProcess, int] | None:
+        """One that was killed: others may see its closed connections before it is reported as ended."""
+        deadline = time.monotonic() + _SETTLING_S
+        while time.monotonic() < deadline:
+            for locality in self._running:
+                code = locality.code()
+                if code is not None and code < 0:
+                    return locality, code
+            time.sleep(0.01)
+        return None
 
     def _remove(self, locality: LocalityProcess, code: int) -> None:
         self._running.remove(locality)
