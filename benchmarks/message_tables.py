@@ -13,12 +13,12 @@ from benchmarks.tables import Results, machine, markdown
 
 @dataclass(frozen=True)
 class Bar:
-    """What is promised of one phase: the adaptive way over `against`, by transport.
+    """A limit that was promised for the adaptive setting in one phase.
 
     Attributes:
         against: `alone`, `strict`, `before` or `static`: each parcel by itself; the best strict setting, the best that sends
             before it waits, or the better of these two, as they were chosen for this phase.
-        limit: of the ratio; ends with " ns": of the difference.
+        limit: by transport; of the ratio of the two times, or of their difference if it ends with " ns".
     """
 
     phase: str

@@ -110,7 +110,7 @@ class _Rounds:
 
 
 def read_round(printed: str) -> Round:
-    """The lines of one run.
+    """Read what one run of the program has printed.
 
     Raises:
         BenchError: a line is not as expected.
@@ -140,7 +140,7 @@ def gathered(rounds: Sequence[Round], which: str = "values") -> Values:
 
 
 def is_strict(setting: str) -> bool:
-    """Waits for its count or its time whatever happens."""
+    """Whether a queue is sent only when its count or its time is reached."""
     return setting.endswith(":0")
 
 

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 def counters(process: Process, process_id: str, wall_s: float) -> list[CounterSeries]:
     """One series a counter: of a counter of lanes the sum over its lanes, on an even grid from 0 on.
 
-    Not those of single flows of messages, of which there may be very many: the report's `network` has them.
+    Counters of single flows of messages are left out, because there may be very many: the report's `network` has them.
 
     A lane's total grows evenly from its begin to its first sample and between samples, and stays at its last one.
     """

@@ -1,4 +1,4 @@
-"""Causes of lost core time in the messages of one process (docs/reference/metrics.md, "Findings")."""
+"""Findings about the messages of one process: why cores lose time to them (docs/reference/metrics.md, "Findings")."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REASONS = ("count", "time", "full", "handled", "sender-waits", "age", "asked")
 
 
 def network_findings(traffic: Traffic | None, account: Account, workers: int) -> list[Finding]:
-    """All that apply to the messages of a process with so many workers, whatever their gain."""
+    """Every finding that applies to the messages of a process with this number of workers, even if its gain is small."""
     if traffic is None or not workers:
         return []
     at_once = max(min(float(workers), account.cpus), 1.0)

@@ -17,16 +17,20 @@ thread_local std::unique_ptr<packed_arguments> spare_arguments;
 thread_local std::uint32_t packed_parcels = 0;
 constexpr std::uint32_t timed_one_in = 16;
 
-void receive_result(const arrival& parcel) {
+awaited_result& take_result(const arrival& parcel) {
   awaited_result* const result = parcel.receiver.calls().take(parcel.call, parcel.from);
-  if (result == nullptr) throw malformed_message("a result for a call that this locality does not wait for");
+  if (result == nullptr) throw malformed_message("a result or an error for a call that this locality does not wait for");
+  return *result;
+}
+
+void receive_result(const arrival& parcel) {
+  awaited_result& result = take_result(parcel);
   reader bytes(parcel.arguments);
-  result->set_result(bytes);
+  result.set_result(bytes);
 }
 
 void receive_error(const arrival& parcel) {
-  awaited_result* const result = parcel.receiver.calls().take(parcel.call, parcel.from);
-  if (result == nullptr) throw malformed_message("an error for a call that this locality does not wait for");
+  awaited_result& result = take_result(parcel);
   std::exception_ptr error;
   try {
     reader bytes(parcel.arguments);
@@ -34,7 +38,7 @@ void receive_error(const arrival& parcel) {
   } catch (...) {
     error = std::current_exception();
   }
-  result->fail(error);
+  result.fail(error);
 }
 
 constexpr parcel_kind result_kind{.signature = 1, .receive = receive_result, .is_internal = true, .label = "result"};
@@ -223,12 +227,15 @@ void dispatcher::refuse(locality_number from, bool has_call, std::uint64_t call,
   }
 }
 
+void dispatcher::fail_what_awaits(locality_number other, const std::exception_ptr& error) {
+  for (awaited_result* const result : m_calls.take_all(other)) result->fail(error);
+  m_mail.fail(other, error);
+}
+
 void dispatcher::fail_all(const char* reason) {
   for (locality_number other = 0; other < size(); ++other) {
     m_is_gone[other].store(true, std::memory_order_seq_cst);
-    const std::exception_ptr error = lost_error(other, reason);
-    for (awaited_result* const result : m_calls.take_all(other)) result->fail(error);
-    m_mail.fail(other, error);
+    fail_what_awaits(other, lost_error(other, reason));
   }
 }
 
@@ -237,8 +244,7 @@ void dispatcher::on_gone(locality_number from, std::string_view reason) noexcept
   const std::exception_ptr error = lost_error(from, reason);
   // Who learns of the loss by a call finds that objects know of it.
   if (m_objects != nullptr) m_objects->note_gone(from, error);
-  for (awaited_result* const result : m_calls.take_all(from)) result->fail(error);
-  m_mail.fail(from, error);
+  fail_what_awaits(from, error);
   m_gone(from, reason);
 }
 

@@ -26,8 +26,7 @@ tasks::future<letter> mailbox::await(locality_number from, std::uint64_t tag) {
     return tasks::make_ready_future(std::move(first));
   }
   const auto error = m_errors.find(from);
-  if (m_error_of_all || error != m_errors.end())
-    return tasks::make_exceptional_future<letter>(m_error_of_all ? m_error_of_all : error->second);
+  if (error != m_errors.end()) return tasks::make_exceptional_future<letter>(error->second);
   return m_boxes[{from, tag}].waiting.emplace_back().get_future();
 }
 
@@ -58,19 +57,6 @@ void mailbox::fail(locality_number from, const std::exception_ptr& error) {
         for (auto& waiting : content.waiting) disappointed.push_back(std::move(waiting));
         content.waiting.clear();
       }
-  }
-  for (auto& waiting : disappointed) waiting.set_exception(error);
-}
-
-void mailbox::fail_all(const std::exception_ptr& error) {
-  std::vector<tasks::promise<letter>> disappointed;
-  {
-    const std::lock_guard guard(m_lock);
-    m_error_of_all = error;
-    for (auto& [called, content] : m_boxes) {
-      for (auto& waiting : content.waiting) disappointed.push_back(std::move(waiting));
-      content.waiting.clear();
-    }
   }
   for (auto& waiting : disappointed) waiting.set_exception(error);
 }

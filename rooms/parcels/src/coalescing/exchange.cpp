@@ -152,7 +152,7 @@ void exchange::for_each_with_work(function&& call) {
 }
 
 void exchange::announce_deadline(std::uint64_t ns) noexcept {
-  // Pairs with sleep(): either this sees until when the thread sleeps, or the thread sees the queue.
+  // Pairs with rest(): either this sees until when the thread sleeps, or the thread sees the queue.
   tasks::full_fence();
   const std::uint64_t until = m_sleeps_until.load(std::memory_order_seq_cst);
   if (until == 0 || until <= base::monotonic_ns() + ns) return;
@@ -168,11 +168,14 @@ void exchange::send(locality_number other, const outgoing& parcel) {
   if (result.is_first) set_work(other);
   // Who computes in between looks itself now and then: a parcel that waits may wait for an acknowledgement that has come
   // already.
-  if ((result.is_first || result.is_sent) && base::now() - counts.last_look > m_look_ticks) advance();
+  if ((result.is_first || result.is_sent) && result.at - counts.last_look > m_look_ticks) advance();
   if (result.deadline_ns != 0) announce_deadline(result.deadline_ns);
-  if (result.has_room) [[likely]]
-    return;
-  // Who sends far more than can be received helps: its own messages may be what the other one waits for.
+  if (!result.has_room) [[unlikely]]
+    wait_for_room(other);
+}
+
+// Who sends far more than can be received helps: its own messages may be what the other one waits for.
+void exchange::wait_for_room(locality_number other) {
   while (m_is_open.load(std::memory_order_acquire) && m_outboxes[other]->is_overfull()) {
     if (!advance()) sched_yield();
     m_outboxes[other]->look(occasion::time);
@@ -187,10 +190,7 @@ void exchange::send_long(locality_number other, const outgoing& parcel, long_arg
                             " bytes, at most " + std::to_string(m_most_parcel_bytes) + " are allowed");
   const bool has_room = m_outboxes[other]->add_long(parcel, std::move(arguments));
   set_work(other);
-  while (!has_room && m_is_open.load(std::memory_order_acquire) && m_outboxes[other]->is_overfull()) {
-    if (!advance()) sched_yield();
-    m_outboxes[other]->look(occasion::time);
-  }
+  if (!has_room) wait_for_room(other);
 }
 
 void exchange::flush_all() {

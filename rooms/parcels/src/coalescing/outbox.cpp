@@ -1,7 +1,6 @@
 #include "trimtab/parcels/coalescing/outbox.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "trimtab/tasks/core/asymmetric_fence.hpp"
 
@@ -17,8 +16,8 @@ constexpr std::size_t most_parcel_overhead = 2 * sizeof(parcel_header) + sizeof(
 outbox::outbox(transport& link, locality_number to, double ns_per_tick, const coalescing& standard)
     : m_link(link), m_to(to), m_ns_per_tick(ns_per_tick), m_standard(standard) {}
 
-std::uint64_t outbox::ns_since(base::ticks begin) const noexcept {
-  return static_cast<std::uint64_t>(static_cast<double>(base::now() - begin) * m_ns_per_tick);
+std::uint64_t outbox::ns_between(base::ticks begin, base::ticks end) const noexcept {
+  return static_cast<std::uint64_t>(static_cast<double>(end - begin) * m_ns_per_tick);
 }
 
 outbox::own_queue* outbox::own_queue_of(const action& what) {
@@ -27,7 +26,6 @@ outbox::own_queue* outbox::own_queue_of(const action& what) {
   auto& own = m_own[what.number];
   if (own == nullptr) {
     own = std::make_unique<own_queue>();
-    own->what = &what;
     own->settings = what.settings();
   }
   const std::uint32_t changes = what.changes.load(std::memory_order_acquire);
@@ -44,7 +42,7 @@ flush_reason outbox::reason_for(const parcel_queue& queue, const coalescing& set
   queue_state state;
   state.parcels = queue.parcels();
   state.bytes = queue.bytes();
-  state.age_ns = reads_age && !queue.is_empty() ? ns_since(queue.oldest()) : 0;
+  state.age_ns = reads_age && !queue.is_empty() ? ns_between(queue.oldest(), base::now()) : 0;
   state.is_all_handled = m_waiting.empty() && is_all_handled();
   state.is_burst = may_wait && queue.forecast().is_expected();
   state.message_ns = message_ns();
@@ -72,9 +70,11 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, boo
   const std::size_t most_added = parcel.arguments.size() + most_parcel_overhead;
   if (queue.bytes() + most_added > m_link.largest_message()) send(queue, flush_reason::full);
   const bool is_first = queue.is_empty();
+  base::ticks current_time = 0;
   if (is_first) {
     pend(1);
-    queue.expect_first(adder, m_ns_per_tick, message_ns());
+    current_time = base::now();
+    queue.expect_first(adder, current_time, m_ns_per_tick, message_ns());
     // Pairs with exchange::on_message: it notes what was handled, and then looks whether parcels are pending.
     tasks::full_fence();
   }
@@ -84,12 +84,13 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, boo
   const flush_reason why = reason_for(queue, settings, occasion::added, adder.identity, may_wait);
   bool is_sent = false;
   if (why != flush_reason::none) {
+    if (!is_first) current_time = base::now();
     const std::uint64_t send_ticks = m_messages.send_ticks.get();
-    is_sent = send(queue, why);
+    is_sent = send(queue, why, current_time);
     m_messages.adder_send_ticks.add(m_messages.send_ticks.get() - send_ticks);
   }
   const bool waits_alone = is_first && !queue.is_empty();
-  return {m_waiting_bytes <= limit, is_sent, is_first, waits_alone ? longest_wait_ns(settings) : 0};
+  return {m_waiting_bytes <= limit, is_sent, is_first, waits_alone ? longest_wait_ns(settings) : 0, current_time};
 }
 
 bool outbox::add_long(const outgoing& parcel, long_arguments&& arguments) {
@@ -164,7 +165,7 @@ std::uint64_t outbox::ns_to_deadline() const {
   const_cast<outbox&>(*this).for_each_queue([&](const parcel_queue& queue, const coalescing& settings) {
     const std::uint64_t longest = longest_wait_ns(settings);
     if (queue.is_empty() || longest == 0) return;
-    const std::uint64_t age = ns_since(queue.oldest());
+    const std::uint64_t age = ns_between(queue.oldest(), base::now());
     result = std::min(result, age >= longest ? 0 : longest - age);
   });
   return result;
@@ -205,8 +206,7 @@ void outbox::count_parcel(const action& what, std::size_t bytes) {
   flow->sizes.add(bytes);
 }
 
-void outbox::count_message(std::size_t bytes, base::ticks begin) {
-  const base::ticks took = base::now() - begin;
+void outbox::count_message(std::size_t bytes, base::ticks took) {
   m_messages.messages.add();
   m_messages.bytes.add(bytes);
   m_messages.sizes.add(bytes);
@@ -217,36 +217,38 @@ void outbox::count_message(std::size_t bytes, base::ticks begin) {
   m_message_ns.store(static_cast<std::uint64_t>(mean + (ns - mean) / 16), std::memory_order_relaxed);
 }
 
-void outbox::note_wait(parcel_queue& queue, base::ticks current_time) {
-  if (queue.awaited_since != 0) m_messages.queued_wait_ticks.add(current_time - queue.awaited_since);
-}
-
-send_status outbox::try_send(std::span<const bytes_view> parts) {
-  const base::ticks begin = base::now();
+send_status outbox::try_send(std::span<const bytes_view> parts, base::ticks& current_time) {
+  const base::ticks begin = current_time;
   const send_status status = m_link.try_send(m_to, parts);
+  current_time = base::now();
   if (status != send_status::sent) return status;
   m_sent.store(m_sent.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   std::size_t bytes = 0;
   for (const bytes_view part : parts) bytes += part.size();
-  count_message(bytes, begin);
+  count_message(bytes, current_time - begin);
   return status;
 }
 
-// False: nothing was sent now.
 bool outbox::send(parcel_queue& queue, flush_reason why) {
+  base::ticks current_time = base::now();
+  return send(queue, why, current_time);
+}
+
+// False: nothing was sent now.
+bool outbox::send(parcel_queue& queue, flush_reason why, base::ticks& current_time) {
   const std::uint64_t received = m_received.load(std::memory_order_acquire);
   m_flushes[static_cast<std::size_t>(why)].add();
   if (queue.forecast().is_expected()) queue.forecast().sent(queue.parcels(), why);
-  m_messages.ages.add(ns_since(queue.oldest()));
-  note_wait(queue, base::now());
+  m_messages.ages.add(ns_between(queue.oldest(), current_time));
+  if (queue.awaited_since != 0) m_messages.queued_wait_ticks.add(current_time - queue.awaited_since);
   bool is_sent = false;
   if (m_waiting.empty()) {
     const bytes_view message = queue.message(received);
-    const send_status status = try_send({&message, 1});
+    const send_status status = try_send({&message, 1}, current_time);
     is_sent = status == send_status::sent;
     if (is_sent) m_acknowledged.store(received, std::memory_order_release);
     if (status != send_status::no_room) queue.clear();
-    queue.note_sent(base::now());
+    queue.note_sent(current_time);
   }
   // What was in the queue and now waits for room is pending all the time: who looks without the lock must not find nothing.
   if (queue.is_empty()) {
@@ -263,12 +265,13 @@ bool outbox::send_waiting() {
   bool is_any_sent = false;
   while (!m_waiting.empty()) {
     waiting_message& first = m_waiting.front();
+    base::ticks current_time = base::now();
     send_status status;
     if (first.total != 0) {
-      status = send_fragment(first);
+      status = send_fragment(first, current_time);
     } else {
       const bytes_view message = first.head;
-      status = try_send({&message, 1});
+      status = try_send({&message, 1}, current_time);
     }
     if (status == send_status::no_room) break;
     is_any_sent |= status == send_status::sent;
@@ -291,7 +294,7 @@ void add_part_between(std::vector<bytes_view>& parts, bytes_view source, std::ui
 
 }  // namespace
 
-send_status outbox::send_fragment(waiting_message& parcel) {
+send_status outbox::send_fragment(waiting_message& parcel, base::ticks& current_time) {
   const struct {
     message_header header;
     fragment_header fragment;
@@ -305,7 +308,7 @@ send_status outbox::send_fragment(waiting_message& parcel) {
     add_part_between(parts, source, offset, begin, end);
     offset += source.size();
   }
-  const send_status status = try_send(parts);
+  const send_status status = try_send(parts, current_time);
   if (status != send_status::sent) return status;
   m_acknowledged.store(head.header.handled, std::memory_order_release);
   parcel.sent = end;

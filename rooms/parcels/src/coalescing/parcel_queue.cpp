@@ -31,16 +31,16 @@ void parcel_queue::define(const action& what) {
   m_is_defined[what.number] = true;
 }
 
-void parcel_queue::expect_first(const parcel_adder& adder, double ns_per_tick, std::uint64_t message_ns) {
-  const base::ticks current_time = base::now();
+void parcel_queue::expect_first(const parcel_adder& adder, base::ticks current_time, double ns_per_tick,
+                                std::uint64_t message_ns) {
   const bool has_looked = adder.identity != m_last.identity || adder.looks != m_last.looks;
   const double gap_ns = static_cast<double>(current_time - m_last_event) * ns_per_tick;
   m_forecast.first_added(static_cast<std::uint64_t>(gap_ns), has_looked, message_ns);
   m_last_event = current_time;
+  m_oldest = current_time;
 }
 
 void parcel_queue::add(const outgoing& parcel, const parcel_adder& adder) {
-  if (m_parcels == 0) m_oldest = base::now();
   define(parcel.what);
   const parcel_header header = header_of(parcel);
   const std::size_t position = m_message.size();

@@ -85,6 +85,8 @@ class dispatcher final : private parcel_sink {
   void on_parcel(locality_number from, const parcel_header& header, bytes_view content) noexcept override;
   void on_gone(locality_number from, std::string_view reason) noexcept override;
   void define(locality_number from, bytes_view content);
+  // Calls to that locality, and letters from there.
+  void fail_what_awaits(locality_number other, const std::exception_ptr& error);
   arrival_flow* add_arrival_flow(locality_number from, const known_action& defined);
   const known_action& action_of(locality_number from, std::uint32_t number) const;
   void refuse(locality_number from, bool has_call, std::uint64_t call, const std::exception_ptr& error) noexcept;

@@ -22,8 +22,6 @@ class mailbox {
   void deliver(locality_number from, std::uint64_t tag, bytes_view content);
   // No letter will come from there: who waits gets the error, now and later.
   void fail(locality_number from, const std::exception_ptr& error);
-  // The same for all localities.
-  void fail_all(const std::exception_ptr& error);
 
  private:
   struct name {
@@ -39,7 +37,6 @@ class mailbox {
   base::spin_lock m_lock;
   std::map<name, box> m_boxes;
   std::map<locality_number, std::exception_ptr> m_errors;
-  std::exception_ptr m_error_of_all;
 };
 
 }  // namespace trimtab::parcels

@@ -111,7 +111,7 @@ class exchange final : public tasks::background_work, private message_sink {
 
   // Returns the number of messages.
   std::size_t receive(thread_counts& counts) noexcept;
-  // acknowledges: also what was received only just now.
+  // acknowledges_all: also what was received only just now.
   bool look_after(thread_counts& counts, bool acknowledges_all) noexcept;
   void note_look(base::ticks current_time) noexcept;
   bool is_looked_after() const noexcept;
@@ -123,6 +123,7 @@ class exchange final : public tasks::background_work, private message_sink {
   thread_counts& own_counts() noexcept;
   thread_counts& counts_of(std::int64_t thread);
   void set_work(locality_number other) noexcept;
+  void wait_for_room(locality_number other);
   template <class function>
   void for_each_with_work(function&& call);
 

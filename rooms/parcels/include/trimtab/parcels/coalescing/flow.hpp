@@ -1,24 +1,16 @@
 // How much went from one locality to another: counts, bytes and sizes, by action. One writer at a time; anyone may read.
 #pragma once
 
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "trimtab/tasks/core/queues.hpp"
+
 namespace trimtab::parcels {
 
 // Written by one thread at a time, under a lock or by its owner.
-class flow_count {
- public:
-  void add(std::uint64_t count = 1) noexcept {
-    m_value.store(m_value.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
-  }
-  std::uint64_t get() const noexcept { return m_value.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> m_value{0};
-};
+using flow_count = tasks::single_writer_count;
 
 // Sizes or times by powers of two: class k holds values below 2^k that are not in an earlier class, the last one all others.
 template <std::size_t classes>

@@ -42,6 +42,7 @@ class outbox {
     // This parcel waits in a queue that was empty, and will be sent after so many ns at the latest; 0: without such a time,
     // or another parcel began to wait before it.
     std::uint64_t deadline_ns = 0;
+    base::ticks at = 0;  // the time, if is_first or is_sent
   };
   // may_wait: somebody will look soon, so that a parcel may wait for others that are expected (burst_forecast).
   added add(const outgoing& parcel, const parcel_adder& adder, bool may_wait);
@@ -105,7 +106,6 @@ class outbox {
   };
   struct own_queue {
     parcel_queue queue;
-    const action* what = nullptr;
     std::uint32_t changes = 0;  // of the action, at the time of these settings
     coalescing settings;
   };
@@ -116,14 +116,16 @@ class outbox {
   template <class function>
   void for_each_queue(function&& call);
   bool send(parcel_queue& queue, flush_reason why);
+  // The same, with the time as of try_send.
+  bool send(parcel_queue& queue, flush_reason why, base::ticks& current_time);
   bool send_waiting();
-  send_status send_fragment(waiting_message& parcel);
-  send_status try_send(std::span<const bytes_view> parts);
-  void count_message(std::size_t bytes, base::ticks begin);
+  send_status send_fragment(waiting_message& parcel, base::ticks& current_time);
+  // Changes current_time, when it is called, to when it has sent.
+  send_status try_send(std::span<const bytes_view> parts, base::ticks& current_time);
+  void count_message(std::size_t bytes, base::ticks took);
   void count_parcel(const action& what, std::size_t bytes);
-  void note_wait(parcel_queue& queue, base::ticks current_time);
   void pend(std::int32_t change) noexcept;
-  std::uint64_t ns_since(base::ticks begin) const noexcept;
+  std::uint64_t ns_between(base::ticks begin, base::ticks end) const noexcept;
 
   transport& m_link;
   const locality_number m_to;

@@ -39,7 +39,7 @@ class parcel_queue {
   base::ticks oldest() const noexcept { return m_oldest; }         // when it was added
   std::uint64_t last_adder() const noexcept { return m_last.identity; }
   // `message_ns`: what a message costs. To be called before a parcel is added to the empty queue.
-  void expect_first(const parcel_adder& adder, double ns_per_tick, std::uint64_t message_ns);
+  void expect_first(const parcel_adder& adder, base::ticks current_time, double ns_per_tick, std::uint64_t message_ns);
   // Sending takes time, which is none between parcels.
   void note_sent(base::ticks current_time) noexcept { m_last_event = current_time; }
   burst_forecast& forecast() noexcept { return m_forecast; }
