@@ -46,12 +46,17 @@ TEST_P(transport_contract, a_sender_is_refused_until_there_is_room_again) {
     checking_sink sender_sink(*links[0], waiting_seed, bound), sink(*links[1], waiting_seed, bound);
     const message_pattern pattern(waiting_seed, 0, 1, bound);
     const std::uint64_t refused = fill_up(*links[0], sender_sink, 1, pattern, GetParam().most_bytes_under_way);
+    std::atomic<bool> has_all_arrived{false};
     std::jthread sender([&] {
       std::vector<std::byte> room;
       for (std::uint64_t index = refused; index < refused + 100; ++index)
         ASSERT_TRUE(send_surely(*links[0], sender_sink, 1, pattern.fill(index, room)));
+      // What try_send has taken over goes on in receive.
+      receive_until(*links[0], sender_sink, [&] { return has_all_arrived.load(); });
     });
     receive_until(*links[1], sink, [&] { return sink.messages() >= refused + 100; });
+    has_all_arrived = true;
+    links[0]->wake();
     sender.join();
     EXPECT_EQ(links[1]->receive(sink, 10), 0u) << "nothing of what was refused";
     sink.expect_right();
@@ -64,12 +69,16 @@ TEST_P(transport_contract, a_slow_receiver_slows_its_sender_only) {
   checking_sink sink_0(*links[0], waiting_seed, 512), sink_2(*links[2], waiting_seed, 512);
   fill_up(*links[0], sink_0, 1, message_pattern(waiting_seed, 0, 1, 512), GetParam().most_bytes_under_way);
   const message_pattern pattern(waiting_seed, 0, 2, 512);
+  std::atomic<bool> has_all_arrived{false};
   std::jthread sender([&] {
     std::vector<std::byte> room;
     for (std::uint64_t index = 0; index < 10'000 / test_slowness; ++index)
       ASSERT_TRUE(send_surely(*links[0], sink_0, 2, pattern.fill(index, room)));
+    receive_until(*links[0], sink_0, [&] { return has_all_arrived.load(); });
   });
   receive_until(*links[2], sink_2, [&] { return sink_2.messages() >= 10'000 / test_slowness; });
+  has_all_arrived = true;
+  links[0]->wake();
   sink_2.expect_right();
 }
 
