@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -185,7 +186,9 @@ struct setting {
 setting setting_of(const std::string& text) {
   if (text == "adaptive") return {text, {}};
   unsigned count = 0, wait_us = 0, before = 0;
-  if (unsigned bytes = 0; std::sscanf(text.c_str(), "adaptive:%u", &bytes) == 1) return {text, {.most_bytes = bytes}};
+  if (coalescing own;
+      std::sscanf(text.c_str(), "adaptive:%u:%u:%u", &own.most_bytes, &own.message_share, &own.most_under_way) >= 1)
+    return {text, own};
   if (std::sscanf(text.c_str(), "%u:%u:%u", &count, &wait_us, &before) != 3 || count == 0 || before > 1)
     throw std::invalid_argument("setting \"" + text +
                                 "\": expected adaptive, adaptive:BYTES, COUNT:WAIT_US:0 or COUNT:WAIT_US:1");
@@ -214,19 +217,37 @@ struct plan {
 
 std::uint64_t messages_of(parcels::job& own) { return own.messages()->traffic().to(1).messages().messages.get(); }
 
+using reason_counts = std::array<std::uint64_t, parcels::flush_reasons>;
+reason_counts reasons_of(parcels::job& own) {
+  reason_counts result{};
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i] = own.messages()->traffic().to(1).flushes(static_cast<parcels::flush_reason>(i));
+  return result;
+}
+// Messages by reason, between the two.
+std::string text_of(const reason_counts& after, const reason_counts& before) {
+  std::string text;
+  for (std::size_t i = 0; i < after.size(); ++i)
+    if (after[i] != before[i])
+      text += (text.empty() ? "\"" : ", \"") + std::string(parcels::text_of(static_cast<parcels::flush_reason>(i))) +
+              "\": " + std::to_string(after[i] - before[i]);
+  return text;
+}
+
 void measure(parcels::job& own, const plan& work, std::uint32_t repeat, const phase& kind, const setting& chosen) {
   const parcels::locality other = own.at(1);
   use(own, {});
   async(other, use_there, chosen.name).get();
   use(own, chosen.rules);
   const std::uint64_t messages = messages_of(own), parcels = own.messages()->sent();
+  const reason_counts reasons = reasons_of(own);
   const double value = kind.run(other);
   std::printf(
       "{\"transport\": \"%s\", \"repeat\": %u, \"phase\": \"%s\", \"setting\": \"%s\", \"value\": %.1f, \"unit\": \"%s\", "
-      "\"messages\": %llu, \"parcels\": %llu}\n",
+      "\"messages\": %llu, \"parcels\": %llu, \"sent_because\": {%s}}\n",
       work.transport.c_str(), repeat, kind.name, chosen.name.c_str(), value, kind.unit,
       static_cast<unsigned long long>(messages_of(own) - messages),
-      static_cast<unsigned long long>(own.messages()->sent() - parcels));
+      static_cast<unsigned long long>(own.messages()->sent() - parcels), text_of(reasons_of(own), reasons).c_str());
 }
 
 void lead(parcels::job& own, const plan& work) {

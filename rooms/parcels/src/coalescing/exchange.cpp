@@ -19,8 +19,9 @@ namespace trimtab::parcels {
 namespace {
 
 constexpr std::size_t messages_per_pass = 16;
-// How long the own thread naps while others look after the messages: it comes back when they have all become busy.
-constexpr std::uint64_t nap_ns = 250'000;
+// How long the own thread naps while others look after the messages: it comes back when they have all become busy. It sleeps
+// no longer while parcels are being sent, so that these may wait for each other.
+constexpr std::uint64_t nap_ns = longest_forecast_ns;
 // Who sends and has not looked for so long looks once.
 constexpr std::uint64_t look_ns = 5'000;
 // An acknowledgement waits so long for a parcel that takes it along.
@@ -163,12 +164,15 @@ void exchange::announce_deadline(std::uint64_t ns) noexcept {
 
 void exchange::send(locality_number other, const outgoing& parcel) {
   thread_counts& counts = own_counts();
-  const bool may_wait = m_is_napping.load(std::memory_order_relaxed);
-  const outbox::added result = m_outboxes[other]->add(parcel, {counts.identity, counts.looks}, may_wait);
-  if (result.is_first) set_work(other);
+  const outbox::added result = m_outboxes[other]->add(parcel, {counts.identity, counts.looks}, m_looks_soon);
+  if (result.is_first) {
+    set_work(other);
+    if (!m_has_sent.load(std::memory_order_relaxed)) m_has_sent.store(true, std::memory_order_relaxed);
+  }
   // Who computes in between looks itself now and then: a parcel that waits may wait for an acknowledgement that has come
   // already.
-  if ((result.is_first || result.is_sent) && result.at - counts.last_look > m_look_ticks) advance();
+  if (((result.is_first && !result.is_burst) || result.is_sent) && result.at - counts.last_look > m_look_ticks)
+    advance(occasion::own_leaves);
   if (result.deadline_ns != 0) announce_deadline(result.deadline_ns);
   if (!result.has_room) [[unlikely]]
     wait_for_room(other);
@@ -212,12 +216,12 @@ std::size_t exchange::receive(thread_counts& counts) noexcept {
   return messages;
 }
 
-bool exchange::look_after(thread_counts& counts, bool acknowledges_all) noexcept {
+bool exchange::look_after(thread_counts& counts, occasion why, bool acknowledges_all) noexcept {
   const std::uint64_t self = counts.identity;
   std::uint32_t messages = 0;
   const base::ticks begin = base::now();
   for_each_with_work([&](locality_number other, outbox& box) {
-    messages += box.look(occasion::other_idle, self);
+    messages += box.look(why, self);
     const base::ticks since = m_incoming[other].unacknowledged_since.load(std::memory_order_relaxed);
     if (since == 0 || !box.is_acknowledgement_due()) return;
     const auto waited_ns = static_cast<double>(begin > since ? begin - since : 0) * m_ns_per_tick;
@@ -238,14 +242,16 @@ bool exchange::is_looked_after() const noexcept {
   return base::now() - m_last_look.load(std::memory_order_seq_cst) < m_nap_ticks;
 }
 
-bool exchange::advance() noexcept {
+bool exchange::advance() noexcept { return advance(occasion::own_idle); }
+
+bool exchange::advance(occasion why) noexcept {
   if (!m_is_open.load(std::memory_order_acquire)) return false;
   thread_counts& counts = own_counts();
-  counts.looks += 1;
+  if (why == occasion::own_idle) counts.looks += 1;
   counts.last_look = base::now();
   note_look(counts.last_look);
   if (receive(counts) != 0) return true;
-  look_after(counts, false);
+  look_after(counts, why, false);
   return false;
 }
 
@@ -253,7 +259,7 @@ bool exchange::before_sleep() noexcept {
   if (!m_is_open.load(std::memory_order_acquire)) return false;
   thread_counts& counts = own_counts();
   if (receive(counts) != 0) return true;
-  look_after(counts, true);
+  look_after(counts, occasion::own_leaves, true);
   // seq_cst, before the thread is woken: it then sees that nobody looks (or that another one has looked since).
   m_last_look.store(0, std::memory_order_seq_cst);
   m_naps.wake_all();
@@ -275,25 +281,23 @@ void exchange::rest(thread_counts& counts) noexcept {
   if (!must_nap) {
     m_naps.cancel();
     if (receive(counts) != 0) return;
-    look_after(counts, true);
+    look_after(counts, occasion::own_leaves, true);
   }
-  std::uint64_t ns = must_nap ? nap_ns : longest_watch_sleep_ns;
+  const bool has_sent = m_has_sent.exchange(false, std::memory_order_relaxed);
+  std::uint64_t ns = must_nap || has_sent ? nap_ns : longest_watch_sleep_ns;
   m_sleeps_until.store(base::monotonic_ns() + ns, std::memory_order_seq_cst);
-  // Pairs with announce_deadline.
+  m_looks_soon.store(ns <= nap_ns, std::memory_order_relaxed);
+  // Pairs with announce_deadline and outbox::add.
   tasks::full_fence();
   ns = std::min(ns, ns_to_deadline());
   const bool must_go_on = m_is_ending.load(std::memory_order_seq_cst) || ns == 0;
-  if (must_nap)
-    must_go_on ? m_naps.cancel() : nap(key, ns);
+  if (must_nap && must_go_on)
+    m_naps.cancel();
+  else if (must_nap)
+    m_naps.wait(key, ns);
   else if (!must_go_on)
     m_link->wait(ns);
   m_sleeps_until.store(0, std::memory_order_relaxed);
-}
-
-void exchange::nap(std::uint32_t key, std::uint64_t ns) noexcept {
-  m_is_napping.store(true, std::memory_order_relaxed);
-  m_naps.wait(key, ns);
-  m_is_napping.store(false, std::memory_order_relaxed);
 }
 
 void exchange::watch() noexcept {

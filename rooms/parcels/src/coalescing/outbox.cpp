@@ -36,17 +36,17 @@ outbox::own_queue* outbox::own_queue_of(const action& what) {
   return own.get();
 }
 
-flush_reason outbox::reason_for(const parcel_queue& queue, const coalescing& settings, occasion why, std::uint64_t adder,
-                                bool may_wait) const {
+flush_reason outbox::reason_for(const parcel_queue& queue, const coalescing& settings, occasion why, bool is_burst) const {
   const bool reads_age = why != occasion::added || longest_wait_ns(settings) != 0;
   queue_state state;
   state.parcels = queue.parcels();
   state.bytes = queue.bytes();
   state.age_ns = reads_age && !queue.is_empty() ? ns_between(queue.oldest(), base::now()) : 0;
-  state.is_all_handled = m_waiting.empty() && is_all_handled();
-  state.is_burst = may_wait && queue.forecast().is_expected();
+  state.is_awaited = queue.awaited_since != 0;
+  state.under_way = m_sent.load(std::memory_order_relaxed) - m_handled.load(std::memory_order_acquire) + m_waiting.size();
+  state.batch = queue.batch;
+  state.is_burst = is_burst;
   state.message_ns = message_ns();
-  if (why == occasion::other_idle && adder != 0 && queue.last_adder() == adder) why = occasion::own_idle;
   return must_flush(state, settings, why);
 }
 
@@ -62,7 +62,7 @@ void outbox::pend(std::int32_t change) noexcept {
   m_pending.store(m_pending.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(change), std::memory_order_release);
 }
 
-outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, bool may_wait) {
+outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, const std::atomic<bool>& looks_soon) {
   const guard lock(m_lock);
   if (m_is_closed) return {};
   own_queue* const own = own_queue_of(parcel.what);
@@ -75,13 +75,16 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, boo
     pend(1);
     current_time = base::now();
     queue.expect_first(adder, current_time, m_ns_per_tick, message_ns());
-    // Pairs with exchange::on_message: it notes what was handled, and then looks whether parcels are pending.
+    queue.batch = batch_of(own != nullptr ? own->settings : m_standard, message_ns(), queue.parcel_ns());
+    // Pairs with exchange::on_message: it notes what was handled, and then looks whether parcels are pending. And with
+    // exchange::rest, for looks_soon.
     tasks::full_fence();
   }
   queue.add(parcel, adder);
   count_parcel(parcel.what, parcel.arguments.size());
   const coalescing& settings = own != nullptr ? own->settings : m_standard;
-  const flush_reason why = reason_for(queue, settings, occasion::added, adder.identity, may_wait);
+  const bool is_burst = looks_soon.load(std::memory_order_relaxed) && queue.forecast().is_expected();
+  const flush_reason why = reason_for(queue, settings, occasion::added, is_burst);
   bool is_sent = false;
   if (why != flush_reason::none) {
     if (!is_first) current_time = base::now();
@@ -90,7 +93,12 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, boo
     m_messages.adder_send_ticks.add(m_messages.send_ticks.get() - send_ticks);
   }
   const bool waits_alone = is_first && !queue.is_empty();
-  return {m_waiting_bytes <= limit, is_sent, is_first, waits_alone ? longest_wait_ns(settings) : 0, current_time};
+  return {m_waiting_bytes <= limit,
+          is_sent,
+          is_first,
+          is_burst && settings.rules == coalescing::way::adaptive,
+          waits_alone ? longest_wait_ns(settings) : 0,
+          current_time};
 }
 
 bool outbox::add_long(const outgoing& parcel, long_arguments&& arguments) {
@@ -116,17 +124,18 @@ bool outbox::add_long(const outgoing& parcel, long_arguments&& arguments) {
   return m_waiting_bytes <= limit;
 }
 
-std::uint32_t outbox::look(occasion why, std::uint64_t adder) {
+std::uint32_t outbox::look(occasion why, std::uint64_t looker) {
   if (!has_parcels()) return 0;
   const guard lock(m_lock);
   std::uint32_t messages = send_waiting();
-  const bool counts_wait = why == occasion::own_idle || why == occasion::other_idle;
   for_each_queue([&](parcel_queue& queue, const coalescing& settings) {
     if (queue.is_empty()) return;
-    const flush_reason reason = reason_for(queue, settings, why, adder);
+    const bool is_own = why == occasion::own_idle || why == occasion::own_leaves;
+    const occasion seen = is_own && queue.last_adder() != looker ? occasion::other_idle : why;
+    const flush_reason reason = reason_for(queue, settings, seen, queue.forecast().is_expected());
     if (reason != flush_reason::none)
       messages += send(queue, reason);
-    else if (counts_wait && queue.last_adder() == adder && queue.awaited_since == 0)
+    else if (seen == occasion::own_idle && queue.awaited_since == 0)
       queue.awaited_since = base::now();
   });
   return messages;
@@ -163,10 +172,13 @@ std::uint64_t outbox::ns_to_deadline() const {
   const guard lock(m_lock);
   std::uint64_t result = never;
   const_cast<outbox&>(*this).for_each_queue([&](const parcel_queue& queue, const coalescing& settings) {
-    const std::uint64_t longest = longest_wait_ns(settings);
-    if (queue.is_empty() || longest == 0) return;
+    if (queue.is_empty()) return;
+    const std::uint64_t longest =
+        settings.rules == coalescing::way::adaptive ? longest_forecast_ns : longest_wait_ns(settings);
+    if (longest == 0) return;
     const std::uint64_t age = ns_between(queue.oldest(), base::now());
-    result = std::min(result, age >= longest ? 0 : longest - age);
+    const bool must_look = settings.rules == coalescing::way::strict;
+    result = std::min(result, age < longest ? longest - age : must_look ? 0 : longest);
   });
   return result;
 }
@@ -238,7 +250,7 @@ bool outbox::send(parcel_queue& queue, flush_reason why) {
 bool outbox::send(parcel_queue& queue, flush_reason why, base::ticks& current_time) {
   const std::uint64_t received = m_received.load(std::memory_order_acquire);
   m_flushes[static_cast<std::size_t>(why)].add();
-  if (queue.forecast().is_expected()) queue.forecast().sent(queue.parcels(), why);
+  queue.learn(current_time, m_ns_per_tick, why);
   m_messages.ages.add(ns_between(queue.oldest(), current_time));
   if (queue.awaited_since != 0) m_messages.queued_wait_ticks.add(current_time - queue.awaited_since);
   bool is_sent = false;

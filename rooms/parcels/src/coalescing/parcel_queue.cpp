@@ -1,10 +1,13 @@
 #include "trimtab/parcels/coalescing/parcel_queue.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace trimtab::parcels {
 
 namespace {
+
+constexpr std::uint32_t least_parcels_timed = 4;
 
 parcel_header header_of(const outgoing& parcel) noexcept {
   const std::size_t bytes = parcel.arguments.size() + (parcel.has_call ? sizeof parcel.call : 0);
@@ -38,6 +41,15 @@ void parcel_queue::expect_first(const parcel_adder& adder, base::ticks current_t
   m_forecast.first_added(static_cast<std::uint64_t>(gap_ns), has_looked, message_ns);
   m_last_event = current_time;
   m_oldest = current_time;
+}
+
+void parcel_queue::learn(base::ticks current_time, double ns_per_tick, flush_reason why) noexcept {
+  const base::ticks end = awaited_since != 0 ? awaited_since : current_time;
+  const double gap_ns = static_cast<double>(end - m_oldest) * ns_per_tick / std::max(m_parcels - 1, 1u);
+  m_forecast.sent(m_parcels, static_cast<std::uint64_t>(gap_ns), why);
+  if (m_parcels < least_parcels_timed || (why != flush_reason::count && why != flush_reason::full)) return;
+  const auto mean = static_cast<double>(m_parcel_ns);
+  m_parcel_ns = static_cast<std::uint64_t>(std::clamp(mean + (gap_ns - mean) / 8, 10.0, 10'000.0));
 }
 
 void parcel_queue::add(const outgoing& parcel, const parcel_adder& adder) {

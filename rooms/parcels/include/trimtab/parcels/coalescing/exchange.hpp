@@ -85,7 +85,7 @@ class exchange final : public tasks::background_work, private message_sink {
   struct thread_counts {
     std::int64_t thread = 0;     // as of gettid
     std::uint64_t identity = 0;  // from 1
-    std::uint64_t looks = 0;     // of the thread itself: how often it has looked for messages
+    std::uint64_t looks = 0;     // of the thread itself: how often it has had nothing else to do
     base::ticks last_look = 0;   // the same: when it did so last
     background_counts counts;
   };
@@ -111,13 +111,13 @@ class exchange final : public tasks::background_work, private message_sink {
 
   // Returns the number of messages.
   std::size_t receive(thread_counts& counts) noexcept;
+  bool advance(occasion why) noexcept;
   // acknowledges_all: also what was received only just now.
-  bool look_after(thread_counts& counts, bool acknowledges_all) noexcept;
+  bool look_after(thread_counts& counts, occasion why, bool acknowledges_all) noexcept;
   void note_look(base::ticks current_time) noexcept;
   bool is_looked_after() const noexcept;
   void watch() noexcept;
   void rest(thread_counts& counts) noexcept;
-  void nap(std::uint32_t key, std::uint64_t ns) noexcept;
   std::uint64_t ns_to_deadline() const noexcept;
   void announce_deadline(std::uint64_t ns) noexcept;
   thread_counts& own_counts() noexcept;
@@ -148,8 +148,9 @@ class exchange final : public tasks::background_work, private message_sink {
   std::atomic<bool> m_is_open{false}, m_is_ending{false};
   // When somebody else than the own thread has looked for messages, about; 0: whoever did so sleeps now.
   std::atomic<base::ticks> m_last_look{0};
-  tasks::event_count m_naps;  // of the own thread, while others look
-  std::atomic<bool> m_is_napping{false};
+  tasks::event_count m_naps;                     // of the own thread, while others look
+  std::atomic<bool> m_looks_soon{false};         // the own thread, within longest_forecast_ns
+  std::atomic<bool> m_has_sent{false};           // somebody, since the own thread asked
   std::atomic<std::uint64_t> m_sleeps_until{0};  // the own thread, by CLOCK_MONOTONIC in ns; 0: it is awake
   const std::uint64_t m_identity;                // of this exchange, among all of the process
   mutable base::spin_lock m_threads_lock;

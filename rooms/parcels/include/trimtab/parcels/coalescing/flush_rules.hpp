@@ -6,11 +6,12 @@
 //
 //   The queue never waits for a time. A parcel is sent at once while the receiver has handled everything that was sent
 //   before, unless experience says that more parcels follow at once. Otherwise it waits until the receiver says that it has
-//   handled everything, until the sender has nothing else to do, or until the queue is full.
+//   handled everything, until the sender has nothing else to do, or until the queue holds a batch. At most two messages are
+//   under way, one that the receiver handles and one that it finds then, unless a queue is full.
 //
 // So a queue that holds parcels has a message under way whose acknowledgement will come, or a sender that is about to add
 // more or to look; and batches are as long as the receiver and the network are slow (compare Nagle, RFC 896, and "smart
-// batching").
+// batching"). A batch has so many parcels that the message's cost is a small share of theirs.
 #pragma once
 
 #include <algorithm>
@@ -27,9 +28,9 @@ struct coalescing {
   std::uint32_t count = 1;            // parcels, 1 or more; 1: each is a message
   std::uint32_t wait_us = 0;          // after the oldest parcel was queued; 0: without limit
   bool sends_before_waiting = false;  // also when a worker is about to wait
-  // Adaptive: within a burst, so many parcels are sent together although the receiver has handled everything; 1: bursts are
-  // not expected.
-  std::uint32_t burst_parcels = 64;
+  // Adaptive: a message may cost so much of what queueing its parcels costs, in percent; 0: batches have one parcel.
+  std::uint32_t message_share = 5;
+  std::uint32_t most_under_way = 2;    // adaptive: messages that the receiver has not handled, 1 or more
   std::uint32_t most_bytes = 8 << 10;  // a full queue; both ways
 
   bool operator==(const coalescing&) const = default;
@@ -37,7 +38,7 @@ struct coalescing {
 
 enum class flush_reason : std::uint8_t {
   none,          // it goes on waiting
-  count,         // strict: as many parcels as it may hold
+  count,         // strict: as many parcels as it may hold; adaptive: a batch
   time,          // strict: the oldest has waited long enough
   full,          // as many bytes as it may hold
   handled,       // the receiver has handled everything that was sent before
@@ -54,7 +55,9 @@ struct queue_state {
   std::size_t bytes = 0;
   std::uint64_t age_ns = 0;      // of the oldest parcel
   bool is_burst = false;         // more parcels are expected at once (burst_forecast)
-  bool is_all_handled = false;   // by the receiver: every message that was sent before
+  bool is_awaited = false;       // who queued the last parcel has found nothing else to do
+  std::uint64_t under_way = 0;   // messages that the receiver has not handled, as far as is known
+  std::uint32_t batch = 1;       // parcels (batch_of)
   std::uint64_t message_ns = 0;  // what one message costs sender and receiver together
 };
 
@@ -62,10 +65,14 @@ struct queue_state {
 enum class occasion : std::uint8_t {
   added,         // a parcel has just been queued
   acknowledged,  // the receiver has said what it has handled
-  own_idle,      // who queued the last parcel finds nothing to do, or is about to wait
+  own_idle,      // who queued the last parcel finds nothing to do, or is about to wait; it will look again at once
+  own_leaves,    // who queued the last parcel looks up from its work for a moment, or is about to sleep
   other_idle,    // another one finds nothing to do
   time,          // now and then
 };
+
+// So many parcels make a batch: a message that costs message_ns, and parcels that cost parcel_ns each to queue.
+std::uint32_t batch_of(const coalescing& settings, std::uint64_t message_ns, std::uint64_t parcel_ns) noexcept;
 
 flush_reason must_flush(const queue_state& queue, const coalescing& settings, occasion why) noexcept;
 
@@ -74,33 +81,39 @@ inline std::uint64_t longest_wait_ns(const coalescing& settings) noexcept {
   return settings.rules == coalescing::way::strict ? settings.wait_us * std::uint64_t{1000} : 0;
 }
 
+// Adaptive: somebody looks within that time at parcels that wait for others.
+inline constexpr std::uint64_t longest_forecast_ns = 250'000;
+
 // Whether the parcel that comes into an empty queue is followed by others before its sender looks up: learned from what has
 // followed earlier ones. A wrong forecast makes one parcel late, so it is not made again for a while.
 class burst_forecast {
  public:
   bool is_expected() const noexcept { return m_score > 0; }
-  // A parcel came into the empty queue, `gap_ns` after the last one, and the sender has (not) looked for other work in
-  // between.
+  // A parcel came into the empty queue, `gap_ns` after the last one or after the last message was sent, and the sender has
+  // (not) looked for other work in between.
   void first_added(std::uint64_t gap_ns, bool has_looked, std::uint64_t message_ns) noexcept {
-    if (!has_looked) learn(gap_ns <= std::min(message_ns, longest_gap_ns));
+    if (!has_looked && gap_ns <= std::min(message_ns, longest_gap_ns)) return;
+    if (m_parcels != 0) learn(m_parcels > 1);
+    m_parcels = 0;
   }
-  // The queue was sent for this reason, while a burst was expected.
-  void sent(std::uint32_t parcels, flush_reason why) noexcept {
-    if (why == flush_reason::age && parcels <= 1)
-      m_score = -patience;
-    else if (why == flush_reason::sender_waits)
-      learn(parcels > 1);
+  // The queue was sent for this reason. gap_ns: between its parcels, and with one between it and the sending.
+  void sent(std::uint32_t parcels, std::uint64_t gap_ns, flush_reason why) noexcept {
+    const bool has_waited_for_nothing = why == flush_reason::age || why == flush_reason::sender_waits;
+    if (gap_ns <= longest_gap_ns)
+      m_parcels += parcels;
+    else
+      m_parcels = has_waited_for_nothing ? 1 : 0;
+    if (gap_ns > longest_gap_ns && why == flush_reason::age && is_expected()) m_score = -patience;
   }
 
  private:
-  static constexpr std::int32_t most = 8, patience = 64;
+  static constexpr std::int32_t most = 8, followed = 3, patience = 64;
   static constexpr std::uint64_t longest_gap_ns = 1'000;
+  // To wait for nothing costs little where the sender soon has nothing else to do; a message more costs both.
   void learn(bool has_followed) noexcept {
-    if (has_followed)
-      m_score += m_score < most;
-    else
-      m_score -= m_score > -most;
+    m_score = has_followed ? std::min(m_score + followed, most) : std::max(m_score - 1, std::min(m_score, -most));
   }
+  std::uint32_t m_parcels = 0;  // since the sender looked last
   std::int32_t m_score = 0;
 };
 

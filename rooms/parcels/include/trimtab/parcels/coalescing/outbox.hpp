@@ -39,18 +39,21 @@ class outbox {
     bool has_room = true;
     bool is_sent = false;   // a message has left
     bool is_first = false;  // of its queue: nobody may know yet that there is something to send
+    bool is_burst = false;  // more are expected at once
     // This parcel waits in a queue that was empty, and will be sent after so many ns at the latest; 0: without such a time,
     // or another parcel began to wait before it.
     std::uint64_t deadline_ns = 0;
     base::ticks at = 0;  // the time, if is_first or is_sent
   };
-  // may_wait: somebody will look soon, so that a parcel may wait for others that are expected (burst_forecast).
-  added add(const outgoing& parcel, const parcel_adder& adder, bool may_wait);
+  // looks_soon: somebody will look soon, so that a parcel may wait for others that are expected (burst_forecast). It is read
+  // when others can see the parcel, so who takes it back and then looks finds what has trusted it.
+  added add(const outgoing& parcel, const parcel_adder& adder, const std::atomic<bool>& looks_soon);
   // The same for arguments that are longer than longest_queued_parcel. parcel.arguments is not used.
   bool add_long(const outgoing& parcel, long_arguments&& arguments);
 
-  // Sends what must be sent by the rules. Returns the number of messages.
-  std::uint32_t look(occasion why, std::uint64_t adder = 0);
+  // Sends what must be sent by the rules. Returns the number of messages. own_idle and own_leaves: of the thread `looker`,
+  // and for parcels of others as other_idle.
+  std::uint32_t look(occasion why, std::uint64_t looker = 0);
   // Sends all that there is. The same.
   std::uint32_t flush(flush_reason why = flush_reason::asked);
   // Tells the other locality what was handled, by a message of its own, unless it knows or will hear by another message.
@@ -74,7 +77,8 @@ class outbox {
   bool is_acknowledgement_due() const noexcept {
     return m_received.load(std::memory_order_acquire) != m_acknowledged.load(std::memory_order_acquire);
   }
-  // Until a queue must be sent because of its age, in ns; ~0: no queue has a time.
+  // Until somebody must look, in ns: a queue must be sent because of its age, or its parcels wait for more of them; ~0:
+  // nobody must.
   std::uint64_t ns_to_deadline() const;
   // What the other locality has handled of what was sent.
   bool is_all_handled() const noexcept {
@@ -111,8 +115,7 @@ class outbox {
   };
 
   own_queue* own_queue_of(const action& what);
-  flush_reason reason_for(const parcel_queue& queue, const coalescing& settings, occasion why, std::uint64_t adder,
-                          bool may_wait = true) const;
+  flush_reason reason_for(const parcel_queue& queue, const coalescing& settings, occasion why, bool is_burst) const;
   template <class function>
   void for_each_queue(function&& call);
   bool send(parcel_queue& queue, flush_reason why);

@@ -42,6 +42,9 @@ class parcel_queue {
   void expect_first(const parcel_adder& adder, base::ticks current_time, double ns_per_tick, std::uint64_t message_ns);
   // Sending takes time, which is none between parcels.
   void note_sent(base::ticks current_time) noexcept { m_last_event = current_time; }
+  // The queue is sent for this reason. Learns from it what parcels cost, and whether more follow.
+  void learn(base::ticks current_time, double ns_per_tick, flush_reason why) noexcept;
+  std::uint64_t parcel_ns() const noexcept { return m_parcel_ns; }  // to queue one, in a burst
   burst_forecast& forecast() noexcept { return m_forecast; }
   const burst_forecast& forecast() const noexcept { return m_forecast; }
 
@@ -52,6 +55,7 @@ class parcel_queue {
 
   // When somebody began to wait for what is in here; 0: nobody does.
   base::ticks awaited_since = 0;
+  std::uint32_t batch = 1;  // batch_of, when the first parcel came
 
  private:
   void append(const void* bytes, std::size_t count);
@@ -60,6 +64,7 @@ class parcel_queue {
   std::uint32_t m_parcels = 0;
   parcel_adder m_last;
   base::ticks m_oldest = 0, m_last_event = 0;
+  std::uint64_t m_parcel_ns = 50;
   burst_forecast m_forecast;
   std::vector<bool> m_is_defined;  // by number: the receiver knows it from this queue's messages
 };
