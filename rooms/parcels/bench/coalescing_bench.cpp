@@ -209,10 +209,12 @@ std::vector<setting> grid() {
 // --- the run ---
 
 struct plan {
+  bool is_tuned = false;   // settings are learned while the program runs
+  std::uint32_t runs = 0;  // of each phase in turn, with the default settings; 0: settings by turns
   std::string transport;
   std::uint32_t repeats = 1;
   std::uint64_t seed = 1;
-  std::vector<setting> settings;
+  std::vector<setting> settings = {};
 };
 
 std::uint64_t messages_of(parcels::job& own) { return own.messages()->traffic().to(1).messages().messages.get(); }
@@ -248,6 +250,26 @@ void measure(parcels::job& own, const plan& work, std::uint32_t repeat, const ph
       work.transport.c_str(), repeat, kind.name, chosen.name.c_str(), value, kind.unit,
       static_cast<unsigned long long>(messages_of(own) - messages),
       static_cast<unsigned long long>(own.messages()->sent() - parcels), text_of(reasons_of(own), reasons).c_str());
+}
+
+// Each phase for a while, so that something can be learned and forgotten again.
+void lead_runs(parcels::job& own, const plan& work) {
+  own.home().run([&] {
+    for (std::uint32_t repeat = 0; repeat < work.repeats; ++repeat)
+      for (const phase& kind : phases)
+        for (std::uint32_t run = 0; run < work.runs; ++run) {
+          const std::uint64_t messages = messages_of(own), parcels = own.messages()->sent();
+          const double value = kind.run(own.at(1));
+          const coalescing now = own.messages()->traffic().to(1).standard();
+          std::printf(
+              "{\"phase\": \"%s\", \"run\": %u, \"value\": %.1f, \"unit\": \"%s\", \"parcels_a_message\": %.1f, "
+              "\"batch\": %u, \"under_way\": %u, \"most_bytes\": %u}\n",
+              kind.name, run, value, kind.unit,
+              static_cast<double>(own.messages()->sent() - parcels) /
+                  static_cast<double>(std::max<std::uint64_t>(messages_of(own) - messages, 1)),
+              now.batch, now.most_under_way, now.most_bytes);
+        }
+  });
 }
 
 void lead(parcels::job& own, const plan& work) {
@@ -295,8 +317,8 @@ int run(const plan& work) {
       work.transport == "shm" ? parcels::open_shm(self, memory) : parcels::open_tcp(self, network);
   if (opened.link == nullptr) throw std::runtime_error(opened.error);
   {
-    parcels::job own(std::move(opened.link), {.runtime = {.workers = 1}});
-    if (child != 0) lead(own, work);
+    parcels::job own(std::move(opened.link), {.runtime = {.workers = 1}, .tunes_coalescing = work.is_tuned});
+    if (child != 0) work.runs != 0 ? lead_runs(own, work) : lead(own, work);
   }
   if (child == 0) std::_Exit(0);
   int status = 1;
@@ -309,8 +331,15 @@ int run(const plan& work) {
 int main(int argc, char** argv) {
   try {
     if (argc < 4) throw std::invalid_argument("usage: coalescing_bench shm|tcp REPEATS SEED [SETTING ...]");
-    plan work{argv[1], static_cast<std::uint32_t>(std::atoi(argv[2])), std::strtoull(argv[3], nullptr, 10), {}};
+    plan work{.transport = argv[1],
+              .repeats = static_cast<std::uint32_t>(std::atoi(argv[2])),
+              .seed = std::strtoull(argv[3], nullptr, 10)};
     if (work.transport != "shm" && work.transport != "tcp") throw std::invalid_argument("transport: expected shm or tcp");
+    if (argc == 5 &&
+        (std::sscanf(argv[4], "tuned:%u", &work.runs) == 1 || std::sscanf(argv[4], "steady:%u", &work.runs) == 1)) {
+      work.is_tuned = argv[4][0] == 't';
+      return run(work);
+    }
     for (int i = 4; i < argc; ++i) work.settings.push_back(setting_of(argv[i]));
     if (work.settings.empty()) work.settings = grid();
     return run(work);

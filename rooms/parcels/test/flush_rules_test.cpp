@@ -73,7 +73,8 @@ TEST(flush_rules, a_message_costs_a_small_share_of_its_parcels) {
   EXPECT_EQ(batch_of({.message_share = 25}, 5'000, 50), 400u);
   EXPECT_EQ(batch_of({.message_share = 100}, 5'000, 50), 100u);
   EXPECT_EQ(batch_of({.message_share = 100}, 10, 50), 1u);
-  EXPECT_EQ(batch_of({.message_share = 0}, 5'000, 50), 1u);
+  EXPECT_EQ(batch_of({.batch = 3, .message_share = 100}, 5'000, 50), 3u);
+  EXPECT_EQ(batch_of({.message_share = 0}, 500, 50), 1000u);
   EXPECT_EQ(batch_of({.message_share = 1}, ~std::uint32_t{0}, 0), 1u << 20);
 }
 

@@ -141,6 +141,13 @@ TEST(job_plan, the_user_decides_how_parcels_are_coalesced) {
   EXPECT_EQ(strict, (coalescing{.rules = coalescing::way::strict, .count = 64, .wait_us = 200, .most_bytes = 4096}));
 }
 
+TEST(job_plan, the_user_decides_whether_coalescing_is_tuned) {
+  EXPECT_FALSE(plan_with({}).options.tunes_coalescing);
+  EXPECT_TRUE(plan_with({}, {.tunes_coalescing = true}).options.tunes_coalescing);
+  EXPECT_TRUE(plan_with({{"TRIMTAB_PARCEL_TUNE", "1"}}).options.tunes_coalescing);
+  EXPECT_FALSE(plan_with({{"TRIMTAB_PARCEL_TUNE", "0"}}, {.tunes_coalescing = true}).options.tunes_coalescing);
+}
+
 TEST(job_plan, workers_are_the_programs_or_the_users) {
   EXPECT_EQ(plan_with({}).options.runtime.workers, 0u);
   EXPECT_EQ(plan_with({{"TRIMTAB_WORKERS", "3"}}).options.runtime.workers, 3u);

@@ -48,6 +48,7 @@ struct setting_of_test {
   std::uint32_t size, workers;
   std::uint64_t fault_seed;
   coalescing standard;
+  bool is_tuned = false;
 };
 
 std::vector<setting_of_test> all_settings() {
@@ -63,6 +64,8 @@ std::vector<setting_of_test> all_settings() {
   settings.push_back({"count_and_wait", 3, 1, 0, {.rules = strict, .count = 64, .wait_us = 500}});
   settings.push_back({"count_and_wait_faulty", 3, 1, 5, {.rules = strict, .count = 7, .wait_us = 200}});
   settings.push_back({"before_waiting", 2, 1, 0, {.rules = strict, .count = 4096, .sends_before_waiting = true}});
+  settings.push_back({"tuned", 3, 2, 0, {}, true});
+  settings.push_back({"tuned_faulty", 2, 1, 3, {.rules = strict, .count = 64, .wait_us = 500}, true});
   settings.push_back({"small_queues", 3, 2, 9, {.most_bytes = 64}});
   return settings;
 }
@@ -73,6 +76,7 @@ class jobs : public ::testing::TestWithParam<setting_of_test> {
   static void run(const std::function<void(job&)>& body) {
     local_job_options options{.size = GetParam().size, .workers = GetParam().workers, .fault_seed = GetParam().fault_seed};
     options.options.standard = GetParam().standard;
+    options.options.tunes_coalescing = GetParam().is_tuned;
     run_locally(options, body);
   }
 };

@@ -1,4 +1,4 @@
-#include "known_settings.hpp"
+#include "trimtab/runtime/known_settings.hpp"
 
 #include <cstring>
 

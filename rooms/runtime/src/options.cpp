@@ -8,11 +8,11 @@
 #include <string_view>
 #include <utility>
 
-#include "known_settings.hpp"
 #include "option_table.hpp"
 #include "scheduler_places.hpp"
 #include "trimtab/options/environment.hpp"
 #include "trimtab/options/tables.hpp"
+#include "trimtab/runtime/known_settings.hpp"
 
 namespace trimtab {
 

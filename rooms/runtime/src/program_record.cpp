@@ -1,4 +1,4 @@
-#include "program_record.hpp"
+#include "trimtab/runtime/program_record.hpp"
 
 #include <trimtab.h>
 
@@ -61,6 +61,13 @@ class program_target final : public steer::record_target {
   std::shared_ptr<const std::map<steer::subject_id, std::uint32_t>> m_recorded;
 };
 
+// "runtime-1", "messages-1", "scheduler-1".
+std::string name_of_engine(std::uint32_t number) {
+  if (number >= first_scheduler_engine) return "scheduler-" + std::to_string(number - first_scheduler_engine + 1);
+  if (number >= first_messages_engine) return "messages-" + std::to_string(number - first_messages_engine + 1);
+  return "runtime-" + std::to_string(number);
+}
+
 }  // namespace
 
 program_record::program_record(std::string name, std::uint32_t number, bool is_kept)
@@ -85,10 +92,7 @@ std::uint32_t program_record::recorded(steer::subject_id subject) const noexcept
 std::unique_ptr<steer::recording_writer> program_record::snapshots_of(const steer::recording_head& built) {
   const char* const folder = trimtab_snapshots_folder();
   if (folder == nullptr) return nullptr;
-  const bool is_of_runtime = built.runtime < first_scheduler_engine;
-  const std::uint32_t number = is_of_runtime ? built.runtime : built.runtime - first_scheduler_engine + 1;
-  std::string file =
-      std::string(folder) + "/snapshots-" + (is_of_runtime ? "runtime-" : "scheduler-") + std::to_string(number) + ".txt";
+  std::string file = std::string(folder) + "/snapshots-" + name_of_engine(built.runtime) + ".txt";
   return std::make_unique<steer::recording_writer>(
       built, steer::recording_writer::into{
                  [file = std::move(file)](std::string_view text) { return base::append_file(file.c_str(), text); },

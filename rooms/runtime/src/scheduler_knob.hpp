@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "known_settings.hpp"
+#include "trimtab/runtime/known_settings.hpp"
 #include "outside.hpp"
-#include "program_record.hpp"
+#include "trimtab/runtime/program_record.hpp"
 #include "trimtab/runtime/tuning.hpp"
 #include "trimtab/steer/history_policy.hpp"
 #include "trimtab/steer/knob_source.hpp"

@@ -1,4 +1,4 @@
-#include "steering_threads.hpp"
+#include "trimtab/runtime/steering_threads.hpp"
 
 #include <chrono>
 #include <mutex>
@@ -87,10 +87,11 @@ steering_threads::steering_threads(const options& requested_options, std::vector
         {[shared_state] { return shared_state->given.patience_s / state::wakings_of_patience; },
          [shared_state](bool) { shared_state->look_after(); },
          [shared_state](const char*) { shared_state->give_up("steering"); }});
-  start(m_advances, "trimtab-steer",
-        {[shared_state] { return shared_state->given.period_s; },
-         [shared_state](bool is_last) { shared_state->advance(is_last); },
-         [shared_state](const char*) { shared_state->fail(); }});
+  start(
+      m_advances, "trimtab-steer",
+      {[shared_state] { return shared_state->call.period_s ? shared_state->call.period_s() : shared_state->given.period_s; },
+       [shared_state](bool is_last) { shared_state->advance(is_last); },
+       [shared_state](const char*) { shared_state->fail(); }});
 }
 
 steering_threads::~steering_threads() { end(); }

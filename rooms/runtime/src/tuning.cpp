@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "cap_source.hpp"
-#include "known_settings.hpp"
 #include "outside.hpp"
-#include "program_record.hpp"
 #include "scheduler_places.hpp"
-#include "steering_threads.hpp"
+#include "trimtab/runtime/known_settings.hpp"
+#include "trimtab/runtime/program_record.hpp"
+#include "trimtab/runtime/steering_threads.hpp"
 #include "trimtab/steer/history_policy.hpp"
 #include "trimtab/steer/log.hpp"
 #include "trimtab/steer/tasks_advice.hpp"

@@ -47,6 +47,19 @@ std::unique_ptr<policy> tuner_of(const policy_description& description, const po
   return mistake.empty() ? std::make_unique<tuner>(std::move(options)) : nullptr;
 }
 
+// What is measured of messages is a few milliseconds of a whole program, so that a search takes a tenth of a second; and a
+// program's next phase may want something else.
+std::unique_ptr<policy> message_tuner_of(const policy_description& description, std::string& mistake) {
+  tuner_options options;
+  options.kind = search_kind::hill_climbing;
+  options.seed = seed_of(description, mistake);
+  options.recheck_s = 2;
+  options.retry_s = 0.2;
+  options.drift_after_s = 0.05;
+  options.patience_s = 0.5;
+  return mistake.empty() ? std::make_unique<tuner>(std::move(options), "message-tuner") : nullptr;
+}
+
 template <class rule, class options, class... more>
 std::unique_ptr<policy> fitting_of(const policy_description& description, std::string& mistake, const more&... arguments) {
   options chosen;
@@ -66,6 +79,7 @@ std::unique_ptr<policy> power_limit_of(const policy_description& description, st
 std::unique_ptr<policy> made_of(const policy_description& description, const policy_context& context, std::string& mistake) {
   if (description.kind == "history") return std::make_unique<history_policy>(context.settings, context.key_of);
   if (description.kind == "tuner") return tuner_of(description, context, mistake);
+  if (description.kind == "message-tuner") return message_tuner_of(description, mistake);
   if (description.kind == "fit")
     return fitting_of<fit, fit_options>(description, mistake,
                                         std::string(description.find("knob").value_or(knobs::threads)));

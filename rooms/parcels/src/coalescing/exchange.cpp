@@ -197,6 +197,16 @@ void exchange::send_long(locality_number other, const outgoing& parcel, long_arg
   if (!has_room) wait_for_room(other);
 }
 
+void exchange::set_standard(const coalescing& settings) {
+  for (const auto& box : m_outboxes)
+    if (box != nullptr) box->set_standard(settings);
+}
+
+void exchange::set_standard(std::uint32_t traffic_kind, const coalescing& settings) {
+  for (const auto& box : m_outboxes)
+    if (box != nullptr) box->set_standard(traffic_kind, settings);
+}
+
 void exchange::flush_all() {
   for (const auto& box : m_outboxes)
     if (box != nullptr) box->flush();

@@ -38,8 +38,9 @@ const char* text_of(flush_reason reason) noexcept {
 }
 
 std::uint32_t batch_of(const coalescing& settings, std::uint64_t message_ns, std::uint64_t parcel_ns) noexcept {
-  if (settings.message_share == 0) return 1;
-  const std::uint64_t parcels = 100 * message_ns / (std::max<std::uint64_t>(parcel_ns, 1) * settings.message_share);
+  if (settings.batch != 0) return settings.batch;
+  const std::uint64_t cost = std::max<std::uint64_t>(parcel_ns, 1) * std::max(settings.message_share, 1u);
+  const std::uint64_t parcels = 100 * message_ns / cost;
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(parcels, 1, 1 << 20));
 }
 

@@ -11,10 +11,14 @@ namespace {
 // What a parcel may take in a queue besides its arguments.
 constexpr std::size_t most_parcel_overhead = 2 * sizeof(parcel_header) + sizeof(std::uint64_t) + sizeof(action_definition);
 
+constexpr std::size_t most_short_bytes = 512;
+
 }  // namespace
 
 outbox::outbox(transport& link, locality_number to, double ns_per_tick, const coalescing& standard)
-    : m_link(link), m_to(to), m_ns_per_tick(ns_per_tick), m_standard(standard) {}
+    : m_link(link), m_to(to), m_ns_per_tick(ns_per_tick) {
+  m_standard.fill(standard);
+}
 
 std::uint64_t outbox::ns_between(base::ticks begin, base::ticks end) const noexcept {
   return static_cast<std::uint64_t>(static_cast<double>(end - begin) * m_ns_per_tick);
@@ -52,7 +56,7 @@ flush_reason outbox::reason_for(const parcel_queue& queue, const coalescing& set
 
 template <class function>
 void outbox::for_each_queue(function&& call) {
-  call(m_shared, m_standard);
+  call(m_shared, settings_of(nullptr));
   for (const auto& own : m_own)
     if (own != nullptr) call(own->queue, own->settings);
 }
@@ -75,14 +79,15 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, con
     pend(1);
     current_time = base::now();
     queue.expect_first(adder, current_time, m_ns_per_tick, message_ns());
-    queue.batch = batch_of(own != nullptr ? own->settings : m_standard, message_ns(), queue.parcel_ns());
+    queue.traffic_kind = traffic_kind_of(queue.forecast().burst_parcels());
+    queue.batch = batch_of(settings_of(own), m_short_message_ns, queue.parcel_ns());
     // Pairs with exchange::on_message: it notes what was handled, and then looks whether parcels are pending. And with
     // exchange::rest, for looks_soon.
     tasks::full_fence();
   }
   queue.add(parcel, adder);
-  count_parcel(parcel.what, parcel.arguments.size());
-  const coalescing& settings = own != nullptr ? own->settings : m_standard;
+  count_parcel(parcel.what, parcel.arguments.size(), queue.traffic_kind);
+  const coalescing& settings = settings_of(own);
   const bool is_burst = looks_soon.load(std::memory_order_relaxed) && queue.forecast().is_expected();
   const flush_reason why = reason_for(queue, settings, occasion::added, is_burst);
   bool is_sent = false;
@@ -114,7 +119,7 @@ bool outbox::add_long(const outgoing& parcel, long_arguments&& arguments) {
   std::size_t bytes = 0;
   for (const bytes_view part : waiting.arguments.parts) bytes += part.size();
   waiting.total = waiting.head.size() + bytes;
-  count_parcel(parcel.what, bytes);
+  count_parcel(parcel.what, bytes, queue.traffic_kind);
   m_waiting_bytes += waiting.total;
   m_waiting.push_back(std::move(waiting));
   pend(1);
@@ -195,12 +200,17 @@ void outbox::close() {
 
 void outbox::set_standard(const coalescing& settings) {
   const guard lock(m_lock);
-  m_standard = settings;
+  m_standard.fill(settings);
+}
+
+void outbox::set_standard(std::uint32_t traffic_kind, const coalescing& settings) {
+  const guard lock(m_lock);
+  m_standard.at(traffic_kind) = settings;
 }
 
 coalescing outbox::standard() const {
   const guard lock(m_lock);
-  return m_standard;
+  return settings_of(nullptr);
 }
 
 const parcel_flow* outbox::parcels_of(std::uint32_t action) const noexcept {
@@ -208,11 +218,14 @@ const parcel_flow* outbox::parcels_of(std::uint32_t action) const noexcept {
   return action < m_parcels.size() ? m_parcels[action].get() : nullptr;
 }
 
-void outbox::count_parcel(const action& what, std::size_t bytes) {
+void outbox::count_parcel(const action& what, std::size_t bytes, std::uint32_t traffic_kind) {
   if (m_parcels.size() <= what.number) m_parcels.resize(what.number + 1);
   auto& flow = m_parcels[what.number];
   if (flow == nullptr) flow = std::make_unique<parcel_flow>();
-  if (!what.kind->is_internal) m_program_parcels.add();
+  if (!what.kind->is_internal) {
+    m_program_parcels.add();
+    m_parcels_of_kind[traffic_kind].add();
+  }
   flow->parcels.add();
   flow->bytes.add(bytes);
   flow->sizes.add(bytes);
@@ -225,8 +238,11 @@ void outbox::count_message(std::size_t bytes, base::ticks took) {
   m_messages.send_ticks.add(took);
   // What the receiver spends is about as much. Averaged over some sixteen messages; one that was interrupted counts little.
   const double ns = std::min(2 * static_cast<double>(took) * m_ns_per_tick, 100'000.0);
-  const auto mean = static_cast<double>(message_ns());
-  m_message_ns.store(static_cast<std::uint64_t>(mean + (ns - mean) / 16), std::memory_order_relaxed);
+  const auto averaged = [ns](std::uint64_t mean) {
+    return static_cast<std::uint64_t>(static_cast<double>(mean) + (ns - static_cast<double>(mean)) / 16);
+  };
+  m_message_ns.store(averaged(message_ns()), std::memory_order_relaxed);
+  if (bytes <= most_short_bytes) m_short_message_ns = averaged(m_short_message_ns);
 }
 
 send_status outbox::try_send(std::span<const bytes_view> parts, base::ticks& current_time) {

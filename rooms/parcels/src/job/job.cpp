@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "../counters/traffic_recorder.hpp"
+#include "../steering/traffic_steering.hpp"
 
 namespace trimtab::parcels {
 
@@ -75,6 +76,7 @@ void job::open(std::unique_ptr<transport> link) {
     // The runtime keeps the dispatcher, too: tasks refer to it.
     m_home->set_background_work({m_messages, m_traffic.get()});
     m_recorder = traffic_recorder::open_if_watched(*this);
+    if (m_options.tunes_coalescing) m_steering = std::make_shared<traffic_steering>(*m_traffic, m_options);
   } else {
     m_objects = std::make_shared<object_table>(*m_home, nullptr);
     add_open_job(*this);
@@ -106,6 +108,7 @@ void job::end_traffic() {
     }
   }
   m_is_finishing.store(true, std::memory_order_seq_cst);
+  m_steering.reset();
   m_recorder.reset();
   m_traffic->abandon();
   m_messages->fail_all("the job has ended here");

@@ -120,6 +120,7 @@ job_plan plan_job(const job_options& options, options::look_up_function look_up)
   job_plan plan;
   plan.options = options;
   plan.options.standard = coalescing_of(settings, options.standard);
+  plan.options.tunes_coalescing = settings.parcel_tune.value_or(options.tunes_coalescing);
   plan.options.runtime.workers = workers_of(options.runtime.workers, look_up);
   plan.transport = kind_of(settings, place);
   if (plan.transport == job_transport::mpi) plan.mpi = mpi_of(settings, place);

@@ -61,6 +61,9 @@ constexpr row<job_settings> job_table[] = {
     {{"TRIMTAB_PARCEL_WAIT", "", number(0, most_number),
       "with TRIMTAB_PARCEL_COUNT above 0: how long a parcel waits for more of them, in microseconds; 0: without limit"},
      [](job_settings& into, const value& to) { into.parcel_wait_us = narrowed(to); }},
+    {{"TRIMTAB_PARCEL_TUNE", "", options::flag(),
+      "1: the settings by which parcels are coalesced are tuned while the program runs; not set: what the program says"},
+     [](job_settings& into, const value& to) { into.parcel_tune = to.is_set(); }},
     {{"TRIMTAB_PARCEL_BYTES", "", number(1, most_number), "bytes of parcels that wait for each other, at most"},
      [](job_settings& into, const value& to) { into.parcel_bytes = narrowed(to); }},
 };

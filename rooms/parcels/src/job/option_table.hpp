@@ -32,6 +32,7 @@ struct job_settings {
   std::optional<std::uint32_t> parcel_count = {};
   std::optional<std::uint32_t> parcel_wait_us = {};
   std::optional<std::uint32_t> parcel_bytes = {};
+  std::optional<bool> parcel_tune = {};
 };
 
 std::span<const options::row<job_settings>> option_table() noexcept;

@@ -19,6 +19,7 @@ namespace trimtab::steer {
 // Options of the kinds; what is not given is as the kind has it.
 //   history                      sets what earlier runs found
 //   tuner                        search, seed, leaves (subjects with this knob are a rule's), same-points
+//   message-tuner                the tuner for messages of a job: seed
 //   arcs-online, arcs-offline,
 //   shuffle, scheduler           seed
 //   fit, asat-v1, asat-v2,

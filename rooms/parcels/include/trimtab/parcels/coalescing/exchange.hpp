@@ -69,6 +69,9 @@ class exchange final : public tasks::background_work, private message_sink {
   void send_long(locality_number to, const outgoing& parcel, long_arguments&& arguments);
   std::size_t longest_queued() const noexcept { return m_longest_queued; }
 
+  // How parcels are coalesced, to all localities, whose action has no settings of its own.
+  void set_standard(const coalescing& settings);
+  void set_standard(std::uint32_t traffic_kind, const coalescing& settings);
   // Sends what waits.
   void flush(locality_number to) { m_outboxes[to]->flush(); }
   void flush_all();

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,8 +29,9 @@ struct coalescing {
   std::uint32_t count = 1;            // parcels, 1 or more; 1: each is a message
   std::uint32_t wait_us = 0;          // after the oldest parcel was queued; 0: without limit
   bool sends_before_waiting = false;  // also when a worker is about to wait
-  // Adaptive: a message may cost so much of what queueing its parcels costs, in percent; 0: batches have one parcel.
-  std::uint32_t message_share = 5;
+  // Adaptive: parcels of a batch; 0: so many that a message costs message_share of what queueing them costs, in percent.
+  std::uint32_t batch = 0;
+  std::uint32_t message_share = 8;  // above 0
   std::uint32_t most_under_way = 2;    // adaptive: messages that the receiver has not handled, 1 or more
   std::uint32_t most_bytes = 8 << 10;  // a full queue; both ways
 
@@ -81,6 +83,15 @@ inline std::uint64_t longest_wait_ns(const coalescing& settings) noexcept {
   return settings.rules == coalescing::way::strict ? settings.wait_us * std::uint64_t{1000} : 0;
 }
 
+// Kinds of traffic, which may each be coalesced by settings of their own: by how many parcels a sender queues between two
+// looks. 1; 2 to 7; 8 to 31; ... 8192 and more.
+inline constexpr std::uint32_t traffic_kinds = 8;
+constexpr std::uint32_t traffic_kind_of(std::uint32_t burst_parcels) noexcept {
+  return std::min(static_cast<std::uint32_t>(std::bit_width(burst_parcels)) / 2, traffic_kinds - 1);
+}
+// The least parcels of that kind.
+constexpr std::uint32_t least_burst_of(std::uint32_t kind) noexcept { return kind == 0 ? 1 : 1u << (2 * kind - 1); }
+
 // Adaptive: somebody looks within that time at parcels that wait for others.
 inline constexpr std::uint64_t longest_forecast_ns = 250'000;
 
@@ -89,11 +100,16 @@ inline constexpr std::uint64_t longest_forecast_ns = 250'000;
 class burst_forecast {
  public:
   bool is_expected() const noexcept { return m_score > 0; }
+  // Parcels that a sender queues between two looks, in the mean of some four bursts; at least 1.
+  std::uint32_t burst_parcels() const noexcept { return std::max((m_sixteenths + 8) / 16, std::max(m_parcels, 1u)); }
   // A parcel came into the empty queue, `gap_ns` after the last one or after the last message was sent, and the sender has
   // (not) looked for other work in between.
   void first_added(std::uint64_t gap_ns, bool has_looked, std::uint64_t message_ns) noexcept {
     if (!has_looked && gap_ns <= std::min(message_ns, longest_gap_ns)) return;
-    if (m_parcels != 0) learn(m_parcels > 1);
+    if (m_parcels != 0) {
+      learn(m_parcels > 1);
+      m_sixteenths = m_sixteenths - m_sixteenths / 4 + 4 * std::min(m_parcels, most_parcels);
+    }
     m_parcels = 0;
   }
   // The queue was sent for this reason. gap_ns: between its parcels, and with one between it and the sending.
@@ -101,19 +117,21 @@ class burst_forecast {
     const bool has_waited_for_nothing = why == flush_reason::age || why == flush_reason::sender_waits;
     if (gap_ns <= longest_gap_ns)
       m_parcels += parcels;
-    else
-      m_parcels = has_waited_for_nothing ? 1 : 0;
+    else if (m_parcels == 0 && has_waited_for_nothing)
+      m_parcels = 1;
     if (gap_ns > longest_gap_ns && why == flush_reason::age && is_expected()) m_score = -patience;
   }
 
  private:
   static constexpr std::int32_t most = 8, followed = 3, patience = 64;
   static constexpr std::uint64_t longest_gap_ns = 1'000;
+  static constexpr std::uint32_t most_parcels = 1 << 20;
   // To wait for nothing costs little where the sender soon has nothing else to do; a message more costs both.
   void learn(bool has_followed) noexcept {
     m_score = has_followed ? std::min(m_score + followed, most) : std::max(m_score - 1, std::min(m_score, -most));
   }
-  std::uint32_t m_parcels = 0;  // since the sender looked last
+  std::uint32_t m_parcels = 0;      // since the sender looked last
+  std::uint32_t m_sixteenths = 16;  // of parcels a burst
   std::int32_t m_score = 0;
 };
 

@@ -5,6 +5,7 @@
 // Parcels of one action arrive in the order in which they were added. So do those of all actions that are not apart.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -87,12 +88,17 @@ class outbox {
   // The other locality is gone: what waits is dropped, and what is added from now on.
   void close();
 
+  // Settings for all kinds of traffic, or for one.
   void set_standard(const coalescing& settings);
+  void set_standard(std::uint32_t traffic_kind, const coalescing& settings);
+  // Of the present kind of traffic.
   coalescing standard() const;
   std::uint64_t message_ns() const noexcept { return m_message_ns.load(std::memory_order_relaxed); }
 
   // Parcels of the program that were added, in all.
   std::uint64_t program_parcels() const noexcept { return m_program_parcels.get(); }
+  // Of these, those that came with others of that kind.
+  std::uint64_t program_parcels(std::uint32_t traffic_kind) const noexcept { return m_parcels_of_kind[traffic_kind].get(); }
   const message_flow& messages() const noexcept { return m_messages; }
   // By action number; nullptr: none of that action.
   const parcel_flow* parcels_of(std::uint32_t action) const noexcept;
@@ -126,7 +132,10 @@ class outbox {
   // Changes current_time, when it is called, to when it has sent.
   send_status try_send(std::span<const bytes_view> parts, base::ticks& current_time);
   void count_message(std::size_t bytes, base::ticks took);
-  void count_parcel(const action& what, std::size_t bytes);
+  const coalescing& settings_of(const own_queue* own) const noexcept {
+    return own != nullptr ? own->settings : m_standard[m_shared.traffic_kind];
+  }
+  void count_parcel(const action& what, std::size_t bytes, std::uint32_t traffic_kind);
   void pend(std::int32_t change) noexcept;
   std::uint64_t ns_between(base::ticks begin, base::ticks end) const noexcept;
 
@@ -134,7 +143,7 @@ class outbox {
   const locality_number m_to;
   const double m_ns_per_tick;
   mutable base::spin_lock m_lock;  // of all that is not atomic
-  coalescing m_standard;
+  std::array<coalescing, traffic_kinds> m_standard;
   parcel_queue m_shared;
   std::vector<std::unique_ptr<own_queue>> m_own;  // of actions that are apart
   std::deque<waiting_message> m_waiting;
@@ -143,9 +152,10 @@ class outbox {
   std::atomic<std::uint32_t> m_pending{0};  // queues that hold parcels, and waiting messages
   std::atomic<std::uint64_t> m_sent{0}, m_handled{0}, m_received{0}, m_acknowledged{0};
   std::atomic<std::uint64_t> m_message_ns{500};
+  std::uint64_t m_short_message_ns = 500;  // of those whose bytes cost next to nothing
   message_flow m_messages;
   flow_count m_flushes[flush_reasons];
-  flow_count m_program_parcels;
+  flow_count m_program_parcels, m_parcels_of_kind[traffic_kinds];
   std::vector<std::unique_ptr<parcel_flow>> m_parcels;
 };
 

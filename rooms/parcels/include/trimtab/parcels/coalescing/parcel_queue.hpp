@@ -55,7 +55,8 @@ class parcel_queue {
 
   // When somebody began to wait for what is in here; 0: nobody does.
   base::ticks awaited_since = 0;
-  std::uint32_t batch = 1;  // batch_of, when the first parcel came
+  std::uint32_t batch = 1;         // batch_of, when the first parcel came
+  std::uint32_t traffic_kind = 0;  // the same
 
  private:
   void append(const void* bytes, std::size_t count);

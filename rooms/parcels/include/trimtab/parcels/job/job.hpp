@@ -30,6 +30,7 @@ namespace trimtab::parcels {
 
 class job;
 class traffic_recorder;
+class traffic_steering;
 
 // One process of a job. A small value; valid while its job is there.
 class locality {
@@ -54,6 +55,9 @@ struct job_options {
   tasks::runtime_options runtime = {};
   // How parcels are coalesced whose action has no settings of its own.
   coalescing standard = {};
+  // Whether the settings by which parcels are coalesced are tuned while the program runs. What is not proved to be faster is
+  // taken back.
+  bool tunes_coalescing = false;
   // A longer parcel is refused, in bytes.
   std::size_t most_parcel_bytes = std::size_t{4} << 30;
   // What happens when another locality is lost. Not set: a message, and this process ends with exit status 1. Set: it is
@@ -135,6 +139,7 @@ class job {
   std::shared_ptr<dispatcher> m_messages;
   std::unique_ptr<collectives> m_collectives;
   std::shared_ptr<traffic_recorder> m_recorder;  // nullptr: the process is not watched
+  std::shared_ptr<traffic_steering> m_steering;  // nullptr: nothing is tuned
   std::atomic<bool> m_is_finishing{false};
   int m_exceptions;
 };

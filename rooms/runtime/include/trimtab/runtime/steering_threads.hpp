@@ -15,7 +15,7 @@ namespace trimtab::task_steering {
 class steering_threads {
  public:
   struct options {
-    double period_s = 0.01;
+    double period_s = 0.01;  // of snapshots
     double patience_s = 1;
     steer::engine_options engine = {};
     std::shared_ptr<steer::board> knobs = std::make_shared<steer::board>();
@@ -26,6 +26,8 @@ class steering_threads {
     std::function<void(steer::snapshot& into)> look;
     steer::conductor::listener told;
     steer::conductor::witness stepped = {};
+    // Seconds until the next snapshot, where that is not always the same.
+    std::function<double()> period_s = {};
   };
   steering_threads(const options& requested_options, std::vector<std::unique_ptr<steer::policy>> policies, callbacks calls);
   // The last snapshot; what is on trial is undone. Waits for a policy that runs as long as its patience goes.

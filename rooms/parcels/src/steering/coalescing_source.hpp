@@ -1,0 +1,71 @@
+// The settings by which parcels are coalesced, as knobs: of each kind of traffic, and of each action that has settings of
+// its own. What was learned for a kind is in force at once when a program comes back to it.
+//
+// What is measured is the program's time for each parcel that it sends or handles, in epochs from one call of add_to to the
+// next.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trimtab/parcels/coalescing/exchange.hpp"
+#include "trimtab/steer/knob_source.hpp"
+
+namespace trimtab::parcels {
+
+// "messages, 8 to 31 parcels at a time"
+std::string name_of_traffic(std::uint32_t kind);
+
+class coalescing_source final : public steer::knob_source {
+ public:
+  // key: begins the names by which later runs find what was learned; "": they do not.
+  coalescing_source(exchange& traffic, const coalescing& standard, double ns_per_tick, steer::knob_registry& registry,
+                    std::string key);
+  void add_to(steer::snapshot& now) override;
+  bool is_at_rest(double) const override { return m_is_at_rest; }
+
+ private:
+  // What the locality has done so far.
+  struct progress {
+    std::uint64_t parcels = 0;  // of the program, sent or handled
+    std::uint64_t sent = 0;     // of these
+    std::array<std::uint64_t, traffic_kinds> sent_of_kind{};
+    std::uint64_t messages = 0;  // sent
+    double overhead_s = 0;       // threads spent on messages
+    double queued_wait_s = 0;    // workers waited while parcels of theirs were queued
+  };
+  struct subject {
+    steer::subject_id id = 0;
+    coalescing settings = {};
+    action* of = nullptr;  // nullptr: all that have no settings of their own, in this kind of traffic
+    std::uint32_t traffic_kind = 0;
+    std::vector<std::uint32_t coalescing::*> members = {};  // that the knobs turn
+    steer::decision_number under = 0;
+  };
+
+  progress look() const;
+  // The kind of nearly all that was sent since the last look.
+  std::optional<std::uint32_t> traffic_kind_since(const progress& done) const noexcept;
+  void offer(steer::snapshot& now, std::string name, subject added);
+  void offer_traffic(steer::snapshot& now, std::uint32_t kind);
+  void offer_actions(steer::snapshot& now);
+  bool turn(subject& which, std::uint32_t knob, steer::knob_value to);
+  std::vector<steer::figure> figures_of(const progress& done, double seconds) const;
+
+  exchange& m_traffic;
+  const coalescing m_standard;
+  const double m_ns_per_tick;
+  steer::knob_registry& m_registry;
+  const std::string m_key;
+  std::map<steer::subject_id, subject> m_subjects;  // stay where they are
+  std::vector<bool> m_is_offered;                   // by number of action
+  std::array<bool, traffic_kinds> m_is_traffic_offered{};
+  progress m_last;
+  double m_last_s = -1;
+  bool m_is_at_rest = true;
+};
+
+}  // namespace trimtab::parcels

@@ -1,0 +1,40 @@
+// Tunes how a locality's parcels are coalesced while the program runs: knobs, policies, threads and records. Each locality
+// for itself.
+#pragma once
+
+#include <memory>
+
+#include "steering/coalescing_source.hpp"
+#include "trimtab/parcels/job/job.hpp"
+#include "trimtab/runtime/known_settings.hpp"
+#include "trimtab/runtime/program_record.hpp"
+#include "trimtab/runtime/steering_threads.hpp"
+
+namespace trimtab::parcels {
+
+class traffic_steering {
+ public:
+  // The exchange must live longer.
+  traffic_steering(exchange& traffic, const job_options& options);
+  // What is on trial is undone.
+  ~traffic_steering();
+  traffic_steering(const traffic_steering&) = delete;
+  traffic_steering& operator=(const traffic_steering&) = delete;
+
+ private:
+  steer::recording_head built() const;
+  std::vector<std::unique_ptr<steer::policy>> policies() const;
+  void stepped(const steer::snapshot& latest_snapshot, steer::decision_number decided);
+
+  const std::uint32_t m_number;
+  const std::shared_ptr<steer::board> m_knobs = std::make_shared<steer::board>();
+  task_steering::program_record m_record;
+  steer::knob_registry m_registry;
+  const task_steering::known_settings m_known;
+  coalescing_source m_source;
+  const steer::recording_head m_built;
+  std::unique_ptr<steer::recording_writer> m_snapshots;  // nullptr: nobody asked for them
+  task_steering::steering_threads m_threads;             // last: they use all of the above
+};
+
+}  // namespace trimtab::parcels
