@@ -105,6 +105,18 @@ def message_phases(results: Results) -> str:
     return markdown(["transport", "phase", "setting", "median", "middle half", "parcels a message"], rows)
 
 
+def message_learning(results: Results) -> str:
+    """What tuning does to each phase, soon after it begins and later."""
+    rows = []
+    for case in results["cases"]:
+        for phase, values in case["learning"].items():
+            first = spread(ratios(values["tuned first"], values["steady first"]))
+            then = spread(ratios(values["tuned then"], values["steady then"]))
+            steady = spread(values["steady then"]).median
+            rows.append([TRANSPORTS[case["name"]], phase, _time(steady), _shown(first, ""), _shown(then, "")])
+    return markdown(["transport", "phase", "not tuned", "tuned, first half", "tuned, second half"], rows)
+
+
 def _time(ns: float) -> str:
     """With three digits.
 
@@ -118,4 +130,9 @@ def _time(ns: float) -> str:
     raise AssertionError
 
 
-MESSAGE_BLOCKS = {"machine": machine, "targets": message_targets, "phases": message_phases}
+MESSAGE_BLOCKS = {
+    "machine": machine,
+    "targets": message_targets,
+    "phases": message_phases,
+    "learning": message_learning,
+}

@@ -23,6 +23,8 @@ TRANSPORTS = {"shm": "shared memory", "tcp": "TCP"}
 PHASES = ("ping", "burst", "window", "stream", "paced", "changing")
 _TIMEOUT_S = 600
 _CHOOSING_ROUNDS = 5
+# Each phase so often in turn, some 20 ms each time.
+_LEARNING_ROUNDS, _LEARNING_RUNS = 7, 24
 
 Values = dict[str, dict[str, list[float]]]
 
@@ -67,6 +69,7 @@ def _measure(
     chosen = {phase: choose(by_setting) for phase, by_setting in gathered(choosing).items()}
     settings = {ADAPTIVE, ALONE} | {name for pair in chosen.values() for name in pair.values()}
     compared = collected.run(rounds, sorted(settings))
+    learning = collected.learn(1 if is_smoke else _LEARNING_ROUNDS, 2 if is_smoke else _LEARNING_RUNS)
     return {
         "name": transport,
         "rounds": rounds,
@@ -78,6 +81,7 @@ def _measure(
             phase: {name: round(statistics.median(values), 1) for name, values in by_setting.items()}
             for phase, by_setting in gathered(compared, "parcels").items()
         },
+        "learning": learning,
     }
 
 
@@ -107,6 +111,37 @@ class _Rounds:
             self.others_share.append(round(others or 0.0, 4))
             rounds.append(result)
         return rounds
+
+    def learn(self, count: int, runs: int) -> dict[str, dict[str, list[float]]]:
+        """So many pairs with and without tuning: by phase, medians of the first and of the second half of its runs."""
+        result: dict[str, dict[str, list[float]]] = {}
+        for _ in range(count):
+            self._seed += 1
+            order = ("tuned", "steady") if self._seed % 2 else ("steady", "tuned")
+            for way in order:
+                command = [str(self._program), self._transport, "1", str(self._seed), f"{way}:{runs}"]
+                for phase, values in read_runs(finished(command, _TIMEOUT_S)).items():
+                    half = len(values) // 2
+                    by_way = result.setdefault(phase, {})
+                    by_way.setdefault(f"{way} first", []).append(round(statistics.median(values[:half]), 1))
+                    by_way.setdefault(f"{way} then", []).append(round(statistics.median(values[half:]), 1))
+        return result
+
+
+def read_runs(printed: str) -> dict[str, list[float]]:
+    """Read what the program prints of runs one after the other: values by phase.
+
+    Raises:
+        BenchError: a line is not as expected.
+    """
+    values: dict[str, list[float]] = {}
+    for line in printed.splitlines():
+        try:
+            entry = json.loads(line)
+            values.setdefault(entry["phase"], []).append(float(entry["value"]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise BenchError(f"coalescing_bench: expected a line of JSON, found {line[:200]!r}") from error
+    return values
 
 
 def read_round(printed: str) -> Round:
