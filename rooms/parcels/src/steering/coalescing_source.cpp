@@ -35,9 +35,9 @@ std::vector<setting_knob> knobs_of(const coalescing& settings, std::uint32_t kin
     return {{"count", steer::certain(domain::powers_of_two(1, 4096)), &coalescing::count},
             {"wait", steer::certain(domain::set({20, 100, 500, 1000, 2000, 4000})), &coalescing::wait_us}};
   // A part of what comes at a time, so that the receiver begins with it while the rest is queued.
-  const auto burst = static_cast<steer::knob_value>(least_burst_of(kind));
-  return {{"batch", steer::certain(domain::set({0, std::max<steer::knob_value>(burst / 2, 1), burst, 2 * burst})),
-           &coalescing::batch},
+  const std::vector<steer::knob_value> batches[traffic_kinds] = {
+      {0, 1}, {0, 8, 16, 32}, {0, 32, 128, 512}, {0, 128, 512, 2048}};
+  return {{"batch", steer::certain(domain::set(batches[kind])), &coalescing::batch},
           {"under-way", steer::certain(domain::powers_of_two(1, 16)), &coalescing::most_under_way},
           {"most-bytes", steer::certain(domain::powers_of_two(1 << 10, 256 << 10)), &coalescing::most_bytes}};
 }
@@ -53,10 +53,10 @@ domain with(const domain& values, steer::knob_value own) {
 }  // namespace
 
 std::string name_of_traffic(std::uint32_t kind) {
-  const std::string begin = "messages, " + std::to_string(least_burst_of(kind));
+  const std::string begin = "messages, " + std::to_string(least_bursts[kind]);
   if (kind == 0) return begin + " parcel at a time";
-  if (kind + 1 == traffic_kinds) return begin + " and more parcels at a time";
-  return begin + " to " + std::to_string(least_burst_of(kind + 1) - 1) + " parcels at a time";
+  if (kind == traffic_kinds - 1) return begin + " and more parcels at a time";
+  return begin + " to " + std::to_string(least_bursts[kind + 1] - 1) + " parcels at a time";
 }
 
 coalescing_source::coalescing_source(exchange& traffic, const coalescing& standard, double ns_per_tick,
@@ -94,9 +94,18 @@ bool coalescing_source::turn(subject& which, std::uint32_t knob, steer::knob_val
   which.settings.*which.members[knob] = static_cast<std::uint32_t>(to);
   if (which.of != nullptr)
     which.of->set(which.settings, true);
-  else
+  else if (m_kind_in_force == which.traffic_kind)
     m_traffic.set_standard(which.traffic_kind, which.settings);
   return true;
+}
+
+// What was learned for one kind says nothing of a mixture.
+void coalescing_source::put_in_force(std::optional<std::uint32_t> kind) {
+  if (m_kind_in_force == kind) return;
+  if (m_kind_in_force) m_traffic.set_standard(*m_kind_in_force, m_standard);
+  m_kind_in_force = kind;
+  for (const auto& [id, each] : m_subjects)
+    if (each.of == nullptr && each.traffic_kind == kind) m_traffic.set_standard(*kind, each.settings);
 }
 
 void coalescing_source::offer(steer::snapshot& now, std::string name, subject added) {
@@ -161,12 +170,14 @@ void coalescing_source::add_to(steer::snapshot& now) {
     const std::vector<steer::figure> figures = figures_of(done, seconds);
     const bool is_worth_it = figures[0].value + figures[1].value >= least_share;
     const std::optional<std::uint32_t> kind = traffic_kind_since(done);
+    const bool is_as_before = kind == m_kind_in_force;
+    put_in_force(kind);
     if (is_worth_it && kind) offer_traffic(now, *kind);
     if (is_worth_it) offer_actions(now);
     m_is_at_rest = m_subjects.empty();
     const steer::measurement measured{0, seconds / static_cast<double>(parcels), seconds, 0};
     for (const auto& [id, each] : m_subjects) {
-      if (each.of == nullptr && each.traffic_kind != kind) continue;
+      if (each.of == nullptr && (each.traffic_kind != kind || !is_as_before)) continue;
       now.subjects.push_back({id, {measured}, figures});
       now.subjects.back().measured.front().under = each.under;
     }

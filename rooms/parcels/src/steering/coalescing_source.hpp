@@ -1,5 +1,5 @@
 // The settings by which parcels are coalesced, as knobs: of each kind of traffic, and of each action that has settings of
-// its own. What was learned for a kind is in force at once when a program comes back to it.
+// its own. What was learned for a kind is in force when a program comes back to it.
 //
 // What is measured is the program's time for each parcel that it sends or handles, in epochs from one call of add_to to the
 // next.
@@ -49,6 +49,7 @@ class coalescing_source final : public steer::knob_source {
   progress look() const;
   // The kind of nearly all that was sent since the last look.
   std::optional<std::uint32_t> traffic_kind_since(const progress& done) const noexcept;
+  void put_in_force(std::optional<std::uint32_t> kind);
   void offer(steer::snapshot& now, std::string name, subject added);
   void offer_traffic(steer::snapshot& now, std::uint32_t kind);
   void offer_actions(steer::snapshot& now);
@@ -63,6 +64,7 @@ class coalescing_source final : public steer::knob_source {
   std::map<steer::subject_id, subject> m_subjects;  // stay where they are
   std::vector<bool> m_is_offered;                   // by number of action
   std::array<bool, traffic_kinds> m_is_traffic_offered{};
+  std::optional<std::uint32_t> m_kind_in_force;  // none: the program's own settings for all
   progress m_last;
   double m_last_s = -1;
   bool m_is_at_rest = true;

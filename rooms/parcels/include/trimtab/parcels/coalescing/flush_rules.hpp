@@ -15,9 +15,9 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace trimtab::parcels {
 
@@ -31,7 +31,7 @@ struct coalescing {
   bool sends_before_waiting = false;  // also when a worker is about to wait
   // Adaptive: parcels of a batch; 0: so many that a message costs message_share of what queueing them costs, in percent.
   std::uint32_t batch = 0;
-  std::uint32_t message_share = 8;  // above 0
+  std::uint32_t message_share = 8;     // above 0
   std::uint32_t most_under_way = 2;    // adaptive: messages that the receiver has not handled, 1 or more
   std::uint32_t most_bytes = 8 << 10;  // a full queue; both ways
 
@@ -84,13 +84,14 @@ inline std::uint64_t longest_wait_ns(const coalescing& settings) noexcept {
 }
 
 // Kinds of traffic, which may each be coalesced by settings of their own: by how many parcels a sender queues between two
-// looks. 1; 2 to 7; 8 to 31; ... 8192 and more.
-inline constexpr std::uint32_t traffic_kinds = 8;
+// looks. Wide classes, because smaller batches also make a sender look more often.
+inline constexpr std::uint32_t least_bursts[] = {1, 2, 64, 2048};
+inline constexpr auto traffic_kinds = static_cast<std::uint32_t>(std::size(least_bursts));
 constexpr std::uint32_t traffic_kind_of(std::uint32_t burst_parcels) noexcept {
-  return std::min(static_cast<std::uint32_t>(std::bit_width(burst_parcels)) / 2, traffic_kinds - 1);
+  std::uint32_t kind = traffic_kinds - 1;
+  while (kind > 0 && burst_parcels < least_bursts[kind]) --kind;
+  return kind;
 }
-// The least parcels of that kind.
-constexpr std::uint32_t least_burst_of(std::uint32_t kind) noexcept { return kind == 0 ? 1 : 1u << (2 * kind - 1); }
 
 // Adaptive: somebody looks within that time at parcels that wait for others.
 inline constexpr std::uint64_t longest_forecast_ns = 250'000;
