@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import docs
+from benchmarks.coalescing_tables import COALESCING_BLOCKS
 from benchmarks.message_tables import MESSAGE_BLOCKS
 from benchmarks.messages import run_messages
 from benchmarks.pattern_tables import LEAST_ROUNDS, PATTERN_BLOCKS, pattern_faults
@@ -21,7 +22,7 @@ from benchmarks.running import BenchError, clean_environment
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
 from benchmarks.steering import HOGS, SHARING, TURNS, run_anew, run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
-from benchmarks.studies import GRAIN_SIZE, THREADS, Study, keep_figures, runner
+from benchmarks.studies import COALESCING, GRAIN_SIZE, THREADS, Study, keep_figures, runner
 from benchmarks.study_tables import GRAIN_BLOCKS, THREADS_BLOCKS
 from benchmarks.suite import FULL, SMOKE
 from benchmarks.task_program_tables import TASK_PROGRAM_BLOCKS
@@ -124,6 +125,7 @@ SUITES = {
     **{part: _patterns(run_part(part, _PATTERNS_KEPT), is_alone=True) for part in PARTS},
     "searches": _searches(run_searches),
     "surfaces": _searches(run_surfaces, is_alone=True, keep=lambda _: keep_surfaces(ROOT, OUT)),
+    COALESCING.word: _study(COALESCING, COALESCING_BLOCKS),
     GRAIN_SIZE.word: _study(GRAIN_SIZE, GRAIN_BLOCKS),
     THREADS.word: _study(THREADS, THREADS_BLOCKS),
 }

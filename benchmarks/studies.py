@@ -59,6 +59,7 @@ GRAIN_SIZE = Study(
     SHORT,
     {"points": 20_000, "steps": 5, "workers": 2},
 )
+COALESCING = Study("study-coalescing", "coalescing.md", "coalescing.toml", None, {})
 THREADS = Study(
     "study-threads",
     "threads.md",

@@ -147,6 +147,10 @@ void job::barrier() {
   if (m_collectives != nullptr) m_collectives->barrier();
 }
 
+void job::set_coalescing(const coalescing& settings) {
+  if (m_traffic != nullptr) m_traffic->set_standard(settings);
+}
+
 void job::flush() {
   if (m_traffic != nullptr) m_traffic->flush_all();
 }

@@ -110,6 +110,8 @@ class job {
   // section 4, the four-counter method.
   void wait_until_quiet();
 
+  // How parcels are coalesced that this locality sends, from now on, whose action has no settings of its own.
+  void set_coalescing(const coalescing& settings);
   // Sends what waits in queues now, to all localities.
   void flush();
 
