@@ -59,7 +59,9 @@ GRAIN_SIZE = Study(
     SHORT,
     {"points": 20_000, "steps": 5, "workers": 2},
 )
-COALESCING = Study("study-coalescing", "coalescing.md", "coalescing.toml", None, {})
+COALESCING = Study(
+    "study-coalescing", "coalescing.md", "coalescing.toml", None, {"count": 1, "transport": "shm"}
+)
 THREADS = Study(
     "study-threads",
     "threads.md",

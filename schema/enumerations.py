@@ -483,6 +483,9 @@ CAUSE = Enumeration(
             "workers are idle while their own parcels wait in queues",
             label="waiting for queued parcels",
         ),
+        Value(
+            23, "late_locality", "the others wait for one locality in collective operations", label="late locality"
+        ),
     ),
     is_text=True,
 )

@@ -1,5 +1,5 @@
 // Two localities of one job, in two processes that this one makes: locality 0 calls functions of locality 1.
-//   network_flows [adaptive | one-by-one | long-wait | killed]
+//   network_flows [adaptive | one-by-one | long-wait | late | tuned | killed]
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,6 +42,7 @@ static int run_locality(std::uint32_t number, const std::string& file, const std
     options.standard.count = 1000;
     options.standard.wait_us = 10'000;
   }
+  options.tunes_coalescing = mode == "tuned";
   parcels::job job(std::move(opened.link), options);
   job.barrier();
   if (number == 0) {
@@ -51,6 +52,18 @@ static int run_locality(std::uint32_t number, const std::string& file, const std
   }
   job.wait_until_quiet();
   if (number == 0 && parcels::async(job.at(1), sum_so_far).get() != 20'000ull * 20'001 / 2) return 3;
+  job.barrier();
+  for (int i = 0; mode == "late" && i < 10; ++i) {
+    if (number == 1) usleep(30'000);
+    job.barrier();
+  }
+  // Calls at a time for as long as it takes to learn something.
+  for (int i = 0; mode == "tuned" && number == 0 && i < 4000; ++i) {
+    std::vector<trimtab::tasks::future<std::size_t>> lengths;
+    for (int call = 0; call < 32; ++call) lengths.push_back(parcels::async(job.at(1), count_letters, std::string("four")));
+    for (auto& length : lengths)
+      if (length.get() != 4) return 4;
+  }
   job.barrier();
   if (mode == "killed")
     for (;;) pause();  // until somebody kills both

@@ -25,6 +25,8 @@ SMALL = {
     "job_tree": ["--roots", "50", "--depth", "9"],
     "job_cg": ["--size", "40", "--steps", "20"],
     "job_all_to_all": ["--words", "500", "--rounds", "10"],
+    "job_toy": ["--parcels", "300", "--phases", "2", "--count", "16", "--wait", "200"],
+    "job_rotation": ["--size", "6", "--iterations", "3", "--count", "8", "--wait", "200"],
 }
 # As long as nobody ends it.
 ENDLESS = ["--points", "2000", "--steps", "1000000000", "--no-check"]
@@ -89,6 +91,32 @@ def test_the_user_decides_how_parcels_are_coalesced(trimtab: str, workload: Work
     environment = {**os.environ, "TRIMTAB_PARCEL_COUNT": setting, "TRIMTAB_PARCEL_WAIT": "100"}
     program = (workload("job_histogram"), *SMALL["job_histogram"])
     assert values_of(launched(trimtab, 3, *program, env=environment))["check"] == "right"
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(
+    "extra", [["--dependent", "1"], ["--count", "4", "--count-factor", "8"], ["--count", "0"]]
+)
+def test_phases_have_figures_and_right_answers(
+    trimtab: str, workload: Workload, transport: str, extra: list[str]
+) -> None:
+    program = (workload("job_toy"), "--parcels", "100", "--phases", "3", "--wait", "300", *extra)
+    values = values_of(launched(trimtab, 2, *program, options=("--transport", transport)))
+    assert values["check"] == "right"
+    for prefix in ("", "phase1_", "phase2_", "phase3_"):
+        assert float(values[f"{prefix}time_s"]) > 0
+        assert float(values[f"{prefix}overhead"]) > 0
+        assert float(values[f"{prefix}parcels_a_message"]) >= 1
+    assert "phase4_time_s" not in values
+
+
+@pytest.mark.parametrize("tune", ["0", "1"])
+def test_tuning_of_messages_leaves_answers_as_they_are(trimtab: str, workload: Workload, tune: str) -> None:
+    environment = {**os.environ, "TRIMTAB_PARCEL_TUNE": tune}
+    for name in ("job_histogram", "job_toy"):
+        assert (
+            values_of(launched(trimtab, 2, workload(name), *SMALL[name], env=environment))["check"] == "right"
+        )
 
 
 def test_two_jobs_at_once_do_not_meet(trimtab: str, workload: Workload) -> None:

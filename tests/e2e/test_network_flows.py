@@ -14,7 +14,7 @@ import pytest
 from sweep_samples import until
 
 SOURCE = Path(__file__).with_name("network_flows.cpp")
-_LIBRARIES = ("parcels", "tasks", "steer", "options", "observe", "base", "boost_context")
+_LIBRARIES = ("parcels", "runtime", "tasks", "steer", "options", "observe", "base", "boost_context")
 POSTED, CALLED = 20_000, 10
 
 
@@ -96,6 +96,35 @@ def test_waiting_for_a_queue_is_a_finding(run: Callable[..., Any], program: Path
     (finding,) = [entry for entry in report["findings"] if entry["cause"] == "waiting for queued parcels"]
     assert "while parcels of theirs waited in queues" in finding["evidence"]
     assert 0 < finding["gain_s"] <= report["wall_s"]
+
+
+def test_a_late_locality_is_a_finding(run: Callable[..., Any], program: Path) -> None:
+    watched = run(program, "late")
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    (finding,) = [entry for entry in report["findings"] if entry["cause"] == "late locality"]
+    # Ten times 30 ms, half of which an even division would save.
+    assert 0.05 < finding["gain_s"] < report["wall_s"]
+    processes = {process["id"]: process["rank"] for process in report["processes"]}
+    assert [processes[process] for process in finding["processes"]] == [1]
+    assert "waited for it" in finding["evidence"]
+
+
+def test_decisions_on_messages_are_in_the_report_and_can_be_replayed(
+    trimtab: str, run: Callable[..., Any], program: Path
+) -> None:
+    watched = run(program, "tuned", options=("--record-snapshots",))
+    assert watched.done.returncode == 0, watched.done.stderr
+    decisions = [
+        decision for decision in watched.report()["decisions"] if decision["subject"].startswith("messages, ")
+    ]
+    assert decisions
+    knobs = {change["knob"] for decision in decisions for change in decision["changes"]}
+    assert knobs and knobs <= {"batch", "under-way", "most-bytes"}
+    assert {decision["policy"] for decision in decisions} == {"message-tuner"}
+    assert list(watched.directory.glob("*/snapshots-messages-1.txt"))
+    replayed = subprocess.run([trimtab, "replay", str(watched.directory)], capture_output=True, text=True)
+    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
 
 
 def test_flows_of_killed_processes_are_there(trimtab: str, program: Path, tmp_path: Path) -> None:

@@ -143,6 +143,38 @@ def test_waiting_for_queued_parcels_is_a_finding(tmp_path: Path) -> None:
     assert result["gain_s"] == pytest.approx(1.5)
 
 
+@pytest.mark.parametrize(
+    ("waits", "late"),
+    [
+        ((1.0, 3.0), 0),
+        ((3.0, 0.0), 1),
+        ((2.0, 3.0), None),
+        ((0.0, 0.0), None),
+        ((None, 2.0), 0),
+        ((None, None), None),
+    ],
+)
+def test_a_late_locality_is_a_finding(
+    tmp_path: Path, waits: tuple[float | None, float | None], late: int | None
+) -> None:
+    processes = []
+    for number, wait in enumerate(waits):
+        counts = sends(number, 1 - number, 100, 100)
+        if wait is not None:
+            counts[total(number, "parcels/time/collective-wait")] = wait
+        processes.append(locality(number, counts))
+    report = report_of(tmp_path, *processes)
+    found = causes(report).get("late locality")
+    assert (found is None) == (late is None)
+    if found is None or late is None:
+        return
+    own, other = waits[late] or 0.0, waits[1 - late] or 0.0
+    assert found["gain_s"] == pytest.approx((own + other) / 2 - own)
+    ranks = {process["id"]: process["rank"] for process in report["processes"]}
+    assert [ranks[process] for process in found["processes"]] == [late]
+    assert f"waited {other:.3g} s" in found["evidence"] and f"only {own:.3g} s" in found["evidence"]
+
+
 def test_text_says_who_sends_what_to_whom(tmp_path: Path) -> None:
     report = typed(report_of(tmp_path, locality(0, sends(0, 1, 1000, 100)), locality(1, sends(1, 0, 20, 20))))
     assert report.network is not None

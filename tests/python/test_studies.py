@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from trimtab.experiments import configurations, key_of, load, summarised, write_outputs
 from trimtab.experiments.results import Record, Results
@@ -16,8 +17,14 @@ from trimtab.experiments.swept import Swept, gathered
 
 from benchmarks import docs
 from benchmarks.__main__ import SUITES
+from benchmarks.coalescing_tables import (
+    coalescing_best,
+    coalescing_changing,
+    coalescing_correlations,
+    correlation,
+)
 from benchmarks.machine import describe
-from benchmarks.studies import GRAIN_SIZE, SHORT, THREADS, Study, results_of
+from benchmarks.studies import COALESCING, GRAIN_SIZE, SHORT, THREADS, Study, results_of
 from benchmarks.study_tables import (
     grain_best,
     grain_ends,
@@ -30,7 +37,7 @@ from benchmarks.study_tables import (
 )
 
 ROOT = Path(__file__).parents[2]
-STUDIES = pytest.mark.parametrize("study", [GRAIN_SIZE, THREADS], ids=lambda study: study.word)
+STUDIES = pytest.mark.parametrize("study", [COALESCING, GRAIN_SIZE, THREADS], ids=lambda study: study.word)
 MOST_BYTES = 150_000
 EXPERIMENTS = sorted((ROOT / "docs/experiments").glob("*.toml"))
 
@@ -140,6 +147,67 @@ def test_tables_of_grain_sizes(tmp_path: Path) -> None:
     figures = study_figures(results)
     assert "(figures/study-grain-size-overhead_s.png)" in figures
     assert "*Last-level cache misses*: not available: " in figures
+
+
+def test_tables_of_coalescing(tmp_path: Path) -> None:
+    # More parcels in a message: less time and overhead, but not for calls that need each other.
+    def time_s(at: dict[str, Any]) -> float:
+        if at["count"] == 0:
+            return 0.05
+        if "dependent" in at["program"]:
+            return 0.01 * at["count"]
+        return 1.0 / at["count"] + at["wait"] * 1e-9
+
+    def overhead(at: dict[str, Any]) -> float:
+        return 0.5 / max(at["count"], 1) + at["wait"] * 1e-7
+
+    phases = {f"phase{number}_time_s": time_s for number in (1, 2, 3, 4)}
+    phases |= {f"phase{number}_overhead": overhead for number in (1, 2, 3, 4)}
+    results = made_up(
+        COALESCING,
+        tmp_path / "out",
+        {"count": [0, 1, 4, 64], "wait": [2000, 4000]},
+        time_s=time_s,
+        overhead=overhead,
+        queued_wait_s=lambda at: 0.001 * at["count"],
+        parcels_a_message=lambda at: float(max(at["count"], 1)),
+        **phases,
+    )
+
+    def rows_of(table: str) -> dict[tuple[str, ...], list[str]]:
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+        return {tuple(row[:3]): row[3:] for row in rows}
+
+    correlations = rows_of(coalescing_correlations(results))
+    assert len(correlations) == 6
+    toy = correlations["toy", "TCP", "6"]
+    dependent = correlations["toy, each call needs the one before", "shared memory", "6"]
+    assert toy[0].startswith("1.00 (") and toy[1].startswith("-0.") and toy[2].startswith("1.00 (")
+    assert dependent[0].startswith("-0.") and dependent[1].startswith("1.00 (")
+    best = rows_of(coalescing_best(results))
+    assert best["toy", "TCP", "best static"][:1] == ["64, 2000 us"]
+    assert best["toy", "TCP", "worst static"][2] == f"{(1 + 4e-6) / (1 / 64 + 2e-6):.2f}"
+    assert best["toy, each call needs the one before", "TCP", "best static"][0] in (
+        "1, 2000 us",
+        "1, 4000 us",
+    )
+    assert best["rotation", "shared memory", "adaptive"][0] == ""
+    changing = rows_of(coalescing_changing(results))
+    assert [key[1:] for key in changing if key[0] == "TCP"] == [
+        ("1", "1"),
+        ("2", "8"),
+        ("3", "64"),
+        ("4", "512"),
+    ]
+
+
+def test_correlation_and_its_interval() -> None:
+    generator = np.random.default_rng(3)
+    first = generator.normal(size=200)
+    second = first + generator.normal(size=200)
+    whole, low, high = correlation(list(first), list(second))
+    assert 0.6 < low < whole < high < 0.8 and whole == pytest.approx(np.corrcoef(first, second)[0, 1])
+    assert all(np.isnan(correlation([1.0, 1.0, 1.0], [1.0, 2.0, 3.0])[:1]))
 
 
 def test_tables_of_threads(tmp_path: Path) -> None:

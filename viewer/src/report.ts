@@ -42,7 +42,8 @@ export type Cause =
   | "another scheduling policy"
   | "imbalance between processes"
   | "messages too small"
-  | "waiting for queued parcels";
+  | "waiting for queued parcels"
+  | "late locality";
 
 /** What a report lacks. What C++ reports begins with such a word, or is of another kind. */
 export type Missing = "other" | "regions" | "tuning" | "virtual threads" | "policy" | "process" | "record" | "end";

@@ -11,10 +11,10 @@
 
 namespace workload {
 
-// Of this locality. Shares are of the time in which workers run tasks or threads look after messages.
+// Of this locality.
 struct phase_figures {
   double time_s = 0;
-  double overhead = 0;       // network overhead n_oh
+  double overhead = 0;       // network overhead as published: time spent on messages / time spent on tasks
   double queued_wait_s = 0;  // workers waited while parcels of theirs were queued
   double parcels = 0, messages = 0;
 };
@@ -27,8 +27,9 @@ inline double counter_between(trimtab::job& job, const char* path, const trimtab
 
 inline phase_figures figures_between(trimtab::job& job, const trimtab::parcels::traffic_snapshot& first,
                                      const trimtab::parcels::traffic_snapshot& last, double time_s) {
-  return {time_s, counter_between(job, "/parcels/network-overhead", first, last),
-          counter_between(job, "/parcels/time/queued-wait", first, last),
+  // The counter is a share of both.
+  const double share = std::min(counter_between(job, "/parcels/network-overhead", first, last), 0.999);
+  return {time_s, share / (1 - share), counter_between(job, "/parcels/time/queued-wait", first, last),
           counter_between(job, "/parcels/count/sent", first, last),
           counter_between(job, "/messages/count/sent", first, last)};
 }

@@ -19,6 +19,10 @@ _LEAST_GAIN_SHARE = 0.01
 _IMBALANCE = 1.10
 # Processes that begin together do so within this part of the longest one's life.
 _BEGUN_TOGETHER = 0.1
+# The others wait for a locality that itself waits less than this part of what they do.
+_LATE = 0.5
+_LEAST_LOCALITIES = 2
+_COLLECTIVE_WAIT = "/parcels/time/collective-wait"
 # Remedies that would be wrong where other processes of the job use the CPUs.
 _WANTS_THE_CPUS = (Cause.FEW_THREADS, Cause.FEW_WORKERS)
 
@@ -27,7 +31,13 @@ def job_findings(job: Job) -> list[Finding]:
     """All that apply, largest gain first; each names the processes that it is about in `processes`."""
     if len(job.parts) == 1:
         return [replace(finding, processes=(job.parts[0].id,)) for finding in job.parts[0].findings]
-    findings = [*_of_processes(job), *_too_many_threads(job), *_other_programs(job), *_uneven_processes(job)]
+    findings = [
+        *_of_processes(job),
+        *_too_many_threads(job),
+        *_other_programs(job),
+        *_uneven_processes(job),
+        *_late_localities(job),
+    ]
     least_gain_s = _LEAST_GAIN_SHARE * job.observed_s
     return sorted(
         (finding for finding in findings if finding.gain_s >= least_gain_s),
@@ -155,6 +165,36 @@ def _uneven(job: Job, members: Sequence[int]) -> Iterator[Finding]:
             work[most_working] - mean,
         ),
         processes=tuple(job.parts[at].id for at in sorted(members, key=lambda at: -work[at])),
+    )
+
+
+def _late_localities(job: Job) -> Iterator[Finding]:
+    """gain = mean wait of all localities in collective operations - that of the one for which the others wait."""
+    waits = {
+        at: traffic.totals[_COLLECTIVE_WAIT]
+        for at, part in enumerate(job.parts)
+        if (traffic := part.traffic) is not None and _COLLECTIVE_WAIT in traffic.totals
+    }
+    # One that has never waited has written nothing.
+    waits |= {at: 0.0 for at, part in enumerate(job.parts) if part.traffic is not None and at not in waits}
+    if len(waits) < _LEAST_LOCALITIES:
+        return
+    late = min(waits, key=lambda at: waits[at])
+    others = [wait for at, wait in waits.items() if at != late]
+    mean_of_others = sum(others) / len(others)
+    if mean_of_others <= 0 or waits[late] > _LATE * mean_of_others:
+        return
+    yield replace(
+        finding(
+            Cause.LATE_LOCALITY,
+            None,
+            f"the other {counted(len(others), 'process')} waited {mean_of_others:.3g} s on average in collective operations "
+            f"(barrier, broadcast, reduce), {job.parts[late].label} only {waits[late]:.3g} s: the others waited for it",
+            "give that locality less work, or let the others do something else until it comes (async and futures instead of "
+            "a barrier)",
+            sum(waits.values()) / len(waits) - waits[late],
+        ),
+        processes=(job.parts[late].id,),
     )
 
 

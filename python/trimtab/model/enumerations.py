@@ -291,6 +291,7 @@ class Cause(str, Enum):
     PROCESS_IMBALANCE = "imbalance between processes"  # processes have unequal work
     TINY_MESSAGES = "messages too small"  # a fixed setting sends small parcels one by one
     QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while their own parcels wait in queues
+    LATE_LOCALITY = "late locality"  # the others wait for one locality in collective operations
 
     def __str__(self) -> str:
         return str(self.value)

@@ -23,6 +23,15 @@ void collectives::send(locality_number to, std::uint64_t tag, bytes_view content
   });
 }
 
+letter collectives::receive(locality_number from, std::uint64_t tag) {
+  tasks::future<letter> awaited = m_messages.mail().await(from, tag);
+  if (awaited.ready()) return awaited.get();
+  const base::ticks begin = base::now();
+  letter result = awaited.get();
+  m_messages.note_collective_wait(base::now() - begin);
+  return result;
+}
+
 void collectives::barrier() {
   const std::uint64_t tag = next_tag(operation::barrier);
   const std::uint32_t size = m_messages.size(), self = m_messages.number();

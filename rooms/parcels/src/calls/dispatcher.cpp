@@ -1,5 +1,7 @@
 #include "trimtab/parcels/calls/dispatcher.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -125,8 +127,11 @@ void dispatcher::reply_error(locality_number to, std::uint64_t call, const std::
     parcel.call = call;
     send_packed(to, parcel, std::move(packed), false);
   } catch (...) {
-    // Without memory for an error the caller would wait for ever.
-    m_traffic->abandon();
+    // The caller would wait for ever. This may be the thread that receives, so nothing can be waited for here; that this
+    // process has ended is what the others notice.
+    std::fprintf(stderr, "trimtab: locality %u has no memory to tell locality %u of an error, and ends\n", number(), to);
+    std::fflush(stderr);
+    _exit(1);
   }
 }
 

@@ -172,10 +172,16 @@ void exchange::send(locality_number other, const outgoing& parcel) {
   // Who computes in between looks itself now and then: a parcel that waits may wait for an acknowledgement that has come
   // already.
   if (((result.is_first && !result.is_burst) || result.is_sent) && result.at - counts.last_look > m_look_ticks)
-    advance(occasion::own_leaves);
+    advance_within_send(counts.counts);
   if (result.deadline_ns != 0) announce_deadline(result.deadline_ns);
   if (!result.has_room) [[unlikely]]
     wait_for_room(other);
+}
+
+void exchange::advance_within_send(background_counts& counts) noexcept {
+  const std::uint64_t before = counts.receive_ticks.get() + counts.send_ticks.get();
+  advance(occasion::own_leaves);
+  counts.within_send_ticks.add(counts.receive_ticks.get() + counts.send_ticks.get() - before);
 }
 
 // Who sends far more than can be received helps: its own messages may be what the other one waits for.

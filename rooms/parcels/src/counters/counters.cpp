@@ -108,6 +108,11 @@ double background_ticks(const traffic_counts& counts) noexcept {
   return number(counts.receive + counts.look_after + counts.adder_send) + serialization_ticks(counts);
 }
 
+// Without what tasks did for messages while they sent parcels, serialization included.
+double task_ticks(const traffic_counts& counts) noexcept {
+  return std::max(number(counts.busy) - number(counts.adder_send + counts.within_send) - serialization_ticks(counts), 0.0);
+}
+
 double traffic_figure(traffic_id type, const traffic_counts& counts, double seconds_per_tick) noexcept {
   if (const flush_reason reason = reason_of(type); reason != flush_reason::none)
     return number(counts.flushes[static_cast<std::size_t>(reason)]);
@@ -122,6 +127,8 @@ double traffic_figure(traffic_id type, const traffic_counts& counts, double seco
       return quantile(counts.ages, 0.99) * 1e-9;
     case traffic_id::queued_wait:
       return number(counts.queued_wait) * seconds_per_tick;
+    case traffic_id::collective_wait:
+      return number(counts.collective_wait) * seconds_per_tick;
     case traffic_id::send_time:
       return number(counts.send) * seconds_per_tick;
     case traffic_id::receive_time:
@@ -131,7 +138,7 @@ double traffic_figure(traffic_id type, const traffic_counts& counts, double seco
     case traffic_id::background:
       return background_ticks(counts) * seconds_per_tick;
     case traffic_id::network_overhead:
-      return quotient(background_ticks(counts), background_ticks(counts) + number(counts.busy));
+      return quotient(background_ticks(counts), background_ticks(counts) + task_ticks(counts));
     default:
       return count_figure(type, counts);
   }

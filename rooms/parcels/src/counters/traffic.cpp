@@ -57,9 +57,11 @@ void add_own(traffic_counts& counts, dispatcher& messages) {
     counts.handled += background.handled.get();
     counts.receive += background.receive_ticks.get();
     counts.look_after += background.send_ticks.get();
+    counts.within_send += background.within_send_ticks.get();
   }
   counts.refused = messages.refused();
   counts.packed = messages.packed_ticks();
+  counts.collective_wait = messages.collective_wait_ticks();
   counts.packed_timed = messages.packed_timed();
 }
 

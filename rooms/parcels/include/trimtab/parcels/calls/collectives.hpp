@@ -35,7 +35,7 @@ class collectives {
     return static_cast<std::uint64_t>(which) << 56 | m_calls.fetch_add(1, std::memory_order_relaxed) << 8;
   }
   void send(locality_number to, std::uint64_t tag, bytes_view content);
-  letter receive(locality_number from, std::uint64_t tag) { return m_messages.mail().await(from, tag).get(); }
+  letter receive(locality_number from, std::uint64_t tag);
   template <class value>
   void send_value(locality_number to, std::uint64_t tag, const value& sent) {
     byte_buffer bytes;

@@ -72,6 +72,11 @@ class dispatcher final : private parcel_sink {
   std::vector<const arrival_flow*> arrivals() const;
   // Of the parcels whose arguments were written, one in 16 is timed.
   std::uint64_t packed_timed() const noexcept { return m_packed_timed.load(std::memory_order_relaxed); }
+  // Callers of collective operations have waited for other localities, together.
+  void note_collective_wait(base::ticks ticks) noexcept {
+    m_collective_wait_ticks.fetch_add(ticks, std::memory_order_relaxed);
+  }
+  base::ticks collective_wait_ticks() const noexcept { return m_collective_wait_ticks.load(std::memory_order_relaxed); }
   base::ticks packed_ticks() const noexcept { return m_packed_ticks.load(std::memory_order_relaxed); }
 
  private:
@@ -109,7 +114,7 @@ class dispatcher final : private parcel_sink {
   std::vector<std::atomic<bool>> m_is_gone;
   std::atomic<std::uint64_t> m_refused{0};
   std::atomic<std::uint64_t> m_packed_timed{0};
-  std::atomic<base::ticks> m_packed_ticks{0};
+  std::atomic<base::ticks> m_packed_ticks{0}, m_collective_wait_ticks{0};
   mutable base::spin_lock m_arrivals_lock;
   std::vector<std::unique_ptr<arrival_flow>> m_arrivals;
 };

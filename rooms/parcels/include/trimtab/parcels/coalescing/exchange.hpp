@@ -37,6 +37,7 @@ class parcel_sink {
 struct background_counts {
   flow_count receive_ticks;      // reading messages, making tasks, handling what needs no task
   flow_count send_ticks;         // sending while it looked after queues; what add() sends is in the flows
+  flow_count within_send_ticks;  // of these two, what a task did that was sending a parcel
   flow_count messages, parcels;  // received
   flow_count handled;            // parcels of the program, whose tasks have ended
   flow_count bytes;
@@ -115,6 +116,7 @@ class exchange final : public tasks::background_work, private message_sink {
   // Returns the number of messages.
   std::size_t receive(thread_counts& counts) noexcept;
   bool advance(occasion why) noexcept;
+  void advance_within_send(background_counts& counts) noexcept;
   // acknowledges_all: also what was received only just now.
   bool look_after(thread_counts& counts, occasion why, bool acknowledges_all) noexcept;
   void note_look(base::ticks current_time) noexcept;

@@ -31,6 +31,8 @@ struct traffic_counts {
   std::uint64_t messages_received = 0, message_bytes_received = 0, handled = 0, refused = 0;
   std::uint64_t receive = 0, look_after = 0, busy = 0;  // ticks; busy: workers ran tasks
   std::uint64_t packed = 0, packed_timed = 0;           // ticks, and parcels that they are of
+  std::uint64_t collective_wait = 0;                    // ticks
+  std::uint64_t within_send = 0;                        // ticks; of receive and look_after: by tasks that were sending
 
   void add(const traffic_counts& other) noexcept;
   // Never below 0: a figure may be read while another one of the same event is written.
