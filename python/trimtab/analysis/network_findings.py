@@ -14,7 +14,7 @@ _FEW_PARCELS = 2.0
 # So many parcels a message make its own cost small beside theirs.
 _GOOD_PARCELS = 16
 _LEAST_MESSAGES = 1000
-_REASONS = ("count", "time", "full", "handled", "sender-waits", "age", "asked")
+_REASONS = ("count", "batch", "time", "full", "handled", "sender-waits", "age", "asked")
 
 
 def network_findings(traffic: Traffic | None, account: Account, workers: int) -> list[Finding]:

@@ -15,7 +15,9 @@ void add_background_of_threads(const std::shared_ptr<background_work>& work);
 std::vector<std::shared_ptr<background_work>> background_of_threads();
 bool is_background_set() noexcept;
 
-// Advances it until is_over(), or for some microseconds without success; afterwards it has been told that the thread sleeps.
+// Advances it until is_over(), or for some microseconds; afterwards it has been told that the thread sleeps. Success is no
+// reason to go on: a thread that waits for the end of a program would spin all the time beside the worker that does the
+// work.
 template <class predicate>
 void advance_background_until(predicate&& is_over) {
   if (!is_background_set()) [[likely]]
@@ -27,12 +29,11 @@ void advance_background_until(predicate&& is_over) {
     return result;
   };
   constexpr int most_looks = 2000;  // about what workers take before they sleep
-  do {
-    for (int looks = 0; looks < most_looks && !is_over(); ++looks) {
-      if (any([](background_work& work) { return work.advance(); })) looks = 0;
-      pause();
-    }
-  } while (!is_over() && any([](background_work& work) { return work.before_sleep(); }));
+  for (int looks = 0; looks < most_looks && !is_over(); ++looks) {
+    any([](background_work& work) { return work.advance(); });
+    pause();
+  }
+  while (!is_over() && any([](background_work& work) { return work.before_sleep(); })) continue;
 }
 
 }  // namespace trimtab::tasks

@@ -23,7 +23,7 @@ flush_reason adaptive_reason(const queue_state& queue, const coalescing& setting
   if (why == occasion::acknowledged && queue.is_awaited && has_room) return flush_reason::sender_waits;
   const bool waits_for_more = queue.is_burst && !has_batch && (why == occasion::added || why == occasion::other_idle);
   if (queue.under_way == 0 && !waits_for_more) return flush_reason::handled;
-  if (why == occasion::added && has_batch && has_room) return flush_reason::count;
+  if (why == occasion::added && has_batch && has_room) return flush_reason::batch;
   if ((why == occasion::other_idle || why == occasion::own_idle || why == occasion::time) &&
       queue.age_ns >= std::max(queue.message_ns, least_foreign_age_ns))
     return flush_reason::age;
@@ -33,7 +33,8 @@ flush_reason adaptive_reason(const queue_state& queue, const coalescing& setting
 }  // namespace
 
 const char* text_of(flush_reason reason) noexcept {
-  constexpr const char* texts[flush_reasons] = {"none", "count", "time", "full", "handled", "sender waits", "age", "asked"};
+  constexpr const char* texts[flush_reasons] = {"none",    "count",        "batch", "time", "full",
+                                                "handled", "sender waits", "age",   "asked"};
   return texts[static_cast<std::size_t>(reason)];
 }
 

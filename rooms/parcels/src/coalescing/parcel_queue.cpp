@@ -47,7 +47,8 @@ void parcel_queue::learn(base::ticks current_time, double ns_per_tick, flush_rea
   const base::ticks end = awaited_since != 0 ? awaited_since : current_time;
   const double gap_ns = static_cast<double>(end - m_oldest) * ns_per_tick / std::max(m_parcels - 1, 1u);
   m_forecast.sent(m_parcels, static_cast<std::uint64_t>(gap_ns), why);
-  if (m_parcels < least_parcels_timed || (why != flush_reason::count && why != flush_reason::full)) return;
+  const bool has_filled = why == flush_reason::count || why == flush_reason::batch || why == flush_reason::full;
+  if (m_parcels < least_parcels_timed || !has_filled) return;
   const auto mean = static_cast<double>(m_parcel_ns);
   m_parcel_ns = static_cast<std::uint64_t>(std::clamp(mean + (gap_ns - mean) / 8, 10.0, 10'000.0));
 }

@@ -42,6 +42,8 @@ flush_reason reason_of(traffic_id type) noexcept {
   switch (type) {
     case traffic_id::flushed_count:
       return flush_reason::count;
+    case traffic_id::flushed_batch:
+      return flush_reason::batch;
     case traffic_id::flushed_time:
       return flush_reason::time;
     case traffic_id::flushed_full:

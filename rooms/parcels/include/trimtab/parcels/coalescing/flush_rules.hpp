@@ -40,7 +40,8 @@ struct coalescing {
 
 enum class flush_reason : std::uint8_t {
   none,          // it goes on waiting
-  count,         // strict: as many parcels as it may hold; adaptive: a batch
+  count,         // strict: as many parcels as it may hold
+  batch,         // adaptive: as many as make up for a message
   time,          // strict: the oldest has waited long enough
   full,          // as many bytes as it may hold
   handled,       // the receiver has handled everything that was sent before
