@@ -26,6 +26,7 @@ constexpr std::uint64_t nap_ns = longest_forecast_ns;
 constexpr std::uint64_t look_ns = 5'000;
 // An acknowledgement waits so long for a parcel that takes it along.
 constexpr std::uint64_t most_acknowledgement_delay_ns = 1'000;
+constexpr std::uint64_t looks_per_yield = 64;
 constexpr std::uint64_t longest_watch_sleep_ns = 1'000'000'000;
 
 std::atomic<std::uint64_t> exchanges_made{0};
@@ -268,6 +269,9 @@ bool exchange::advance(occasion why) noexcept {
   note_look(counts.last_look);
   if (receive(counts) != 0) return true;
   look_after(counts, why, false);
+  // What it waits for may have to be done on this CPU, by a locality whose worker was put here, too: without this each of
+  // the two would look in vain until it sleeps.
+  if (why == occasion::own_idle && counts.looks % looks_per_yield == 0) sched_yield();
   return false;
 }
 
