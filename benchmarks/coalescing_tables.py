@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -61,12 +62,24 @@ def correlation(first: list[float], second: list[float]) -> tuple[float, float, 
     return round(whole, 6), round(float(low), 6), round(float(high), 6)
 
 
-def _correlated(cases: list[Case], time: str, other: str) -> str:
-    measured = [case for case in cases if time in case["metrics"] and other in case["metrics"]]
+def _settings(cases: list[Case]) -> list[list[Case]]:
+    """Static settings. Count 1 is one of them, whatever its wait, which counts for nothing there."""
+    alone = [case for case in cases if case["configuration"]["count"] == 1]
+    others = [[case] for case in cases if case["configuration"]["count"] not in (ADAPTIVE, 1)]
+    return [alone, *others] if alone else others
+
+
+def _correlated(settings: list[list[Case]], time: str, other: str) -> str:
+    measured = [
+        group
+        for group in settings
+        if all(time in case["metrics"] and other in case["metrics"] for case in group)
+    ]
     if len(measured) < 3:
         return ""
     whole, low, high = correlation(
-        [_median(case, other) for case in measured], [_median(case, time) for case in measured]
+        [median(_median(case, other) for case in group) for group in measured],
+        [median(_median(case, time) for case in group) for group in measured],
     )
     return f"{whole:.2f} ({low:.2f} to {high:.2f})"
 
@@ -75,7 +88,7 @@ def coalescing_correlations(results: Results) -> str:
     """Network overhead, and time waited for queued parcels, against time: over all static settings, in all and by phase."""
     rows = []
     for (program, transport), cases in _groups(results, lambda name: name != _CHANGING).items():
-        static = [case for case in cases if case["configuration"]["count"] != ADAPTIVE]
+        static = _settings(cases)
         rows.append(
             [
                 _NAMES[program],
@@ -105,7 +118,7 @@ def coalescing_best(results: Results) -> str:
             *(("adaptive", case) for case in adaptive),
         ):
             at = case["configuration"]
-            median, quarter, three_quarters = (1e3 * value for value in case["metrics"]["time_s"])
+            middle, quarter, three_quarters = (1e3 * value for value in case["metrics"]["time_s"])
             setting = "" if at["count"] == ADAPTIVE else f"{at['count']}, {at['wait']} us"
             rows.append(
                 [
@@ -113,8 +126,8 @@ def coalescing_best(results: Results) -> str:
                     TRANSPORTS[transport],
                     name,
                     setting,
-                    f"{median:.1f} ({quarter:.1f}-{three_quarters:.1f})",
-                    f"{median / 1e3 / _median(static[0], 'time_s'):.2f}",
+                    f"{middle:.1f} ({quarter:.1f}-{three_quarters:.1f})",
+                    f"{middle / 1e3 / _median(static[0], 'time_s'):.2f}",
                     f"{_median(case, 'overhead'):.2f}",
                     f"{1e3 * _median(case, 'queued_wait_s'):.1f}",
                     f"{_median(case, 'parcels_a_message'):.3g}",

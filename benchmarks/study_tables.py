@@ -64,7 +64,7 @@ def study_run(results: Results) -> str:
             "",
             machine(results),
             f"- {len(results['cases'])} configurations, {results['samples']} samples each, in random order: {completed}"
-            f" runs{repeated}{still}; {fixed_text}",
+            f" runs{repeated}{still}{'; ' if fixed_text else ''}{fixed_text}",
         ]
     )
 

@@ -180,8 +180,8 @@ def test_tables_of_coalescing(tmp_path: Path) -> None:
 
     correlations = rows_of(coalescing_correlations(results))
     assert len(correlations) == 6
-    toy = correlations["toy", "TCP", "6"]
-    dependent = correlations["toy, each call needs the one before", "shared memory", "6"]
+    toy = correlations["toy", "TCP", "5"]
+    dependent = correlations["toy, each call needs the one before", "shared memory", "5"]
     assert toy[0].startswith("1.00 (") and toy[1].startswith("-0.") and toy[2].startswith("1.00 (")
     assert dependent[0].startswith("-0.") and dependent[1].startswith("1.00 (")
     best = rows_of(coalescing_best(results))
