@@ -484,7 +484,10 @@ CAUSE = Enumeration(
             label="waiting for queued parcels",
         ),
         Value(
-            23, "late_locality", "the others wait for one locality in collective operations", label="late locality"
+            23,
+            "late_locality",
+            "the others wait for one locality in collective operations",
+            label="late locality",
         ),
     ),
     is_text=True,

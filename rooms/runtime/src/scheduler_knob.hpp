@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "trimtab/runtime/known_settings.hpp"
 #include "outside.hpp"
+#include "trimtab/runtime/known_settings.hpp"
 #include "trimtab/runtime/program_record.hpp"
 #include "trimtab/runtime/tuning.hpp"
 #include "trimtab/steer/history_policy.hpp"
