@@ -57,6 +57,8 @@ def correlation(first: list[float], second: list[float]) -> tuple[float, float, 
     with np.errstate(invalid="ignore", divide="ignore"):
         found = (apart[0] * apart[1]).mean(axis=1) / (sampled[0].std(axis=1) * sampled[1].std(axis=1))
         whole = float(np.corrcoef(pairs)[0, 1])
+    if np.isnan(whole):
+        return whole, whole, whole
     # A sample of one pair only, again and again, has no coefficient.
     low, high = np.nanquantile(found, [0.025, 0.975])
     return round(whole, 6), round(float(low), 6), round(float(high), 6)

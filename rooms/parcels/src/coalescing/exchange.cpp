@@ -13,6 +13,7 @@
 #include <string>
 
 #include "trimtab/tasks/core/asymmetric_fence.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::parcels {
 
@@ -30,6 +31,8 @@ constexpr std::uint64_t looks_per_yield = 64;
 constexpr std::uint64_t longest_watch_sleep_ns = 1'000'000'000;
 
 std::atomic<std::uint64_t> exchanges_made{0};
+
+bool runs_in_task() noexcept { return tasks::worker::current() != nullptr; }
 
 }  // namespace
 
@@ -165,7 +168,7 @@ void exchange::announce_deadline(std::uint64_t ns) noexcept {
 
 void exchange::send(locality_number other, const outgoing& parcel) {
   thread_counts& counts = own_counts();
-  const outbox::added result = m_outboxes[other]->add(parcel, {counts.identity, counts.looks}, m_looks_soon);
+  const outbox::added result = m_outboxes[other]->add(parcel, {counts.identity, counts.looks, runs_in_task()}, m_looks_soon);
   if (result.is_first) {
     set_work(other);
     if (!m_has_sent.load(std::memory_order_relaxed)) m_has_sent.store(true, std::memory_order_relaxed);
@@ -182,7 +185,7 @@ void exchange::send(locality_number other, const outgoing& parcel) {
 void exchange::advance_within_send(background_counts& counts) noexcept {
   const std::uint64_t before = counts.receive_ticks.get() + counts.send_ticks.get();
   advance(occasion::own_leaves);
-  counts.within_send_ticks.add(counts.receive_ticks.get() + counts.send_ticks.get() - before);
+  if (runs_in_task()) counts.within_send_ticks.add(counts.receive_ticks.get() + counts.send_ticks.get() - before);
 }
 
 // Who sends far more than can be received helps: its own messages may be what the other one waits for.
@@ -199,7 +202,7 @@ void exchange::send_long(locality_number other, const outgoing& parcel, long_arg
   if (bytes > m_most_parcel_bytes)
     throw std::length_error("trimtab: a parcel of action " + parcel.what.name + " has " + std::to_string(bytes) +
                             " bytes, at most " + std::to_string(m_most_parcel_bytes) + " are allowed");
-  const bool has_room = m_outboxes[other]->add_long(parcel, std::move(arguments));
+  const bool has_room = m_outboxes[other]->add_long(parcel, std::move(arguments), runs_in_task());
   set_work(other);
   if (!has_room) wait_for_room(other);
 }

@@ -95,7 +95,7 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, con
     if (!is_first) current_time = base::now();
     const std::uint64_t send_ticks = m_messages.send_ticks.get();
     is_sent = send(queue, why, current_time);
-    m_messages.adder_send_ticks.add(m_messages.send_ticks.get() - send_ticks);
+    count_adder(m_messages.send_ticks.get() - send_ticks, adder.is_task);
   }
   const bool waits_alone = is_first && !queue.is_empty();
   return {m_waiting_bytes <= limit,
@@ -106,7 +106,12 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, con
           current_time};
 }
 
-bool outbox::add_long(const outgoing& parcel, long_arguments&& arguments) {
+void outbox::count_adder(std::uint64_t send_ticks, bool is_task) noexcept {
+  m_messages.adder_send_ticks.add(send_ticks);
+  if (is_task) m_messages.task_send_ticks.add(send_ticks);
+}
+
+bool outbox::add_long(const outgoing& parcel, long_arguments&& arguments, bool is_task) {
   const guard lock(m_lock);
   if (m_is_closed) return true;
   own_queue* const own = own_queue_of(parcel.what);
@@ -125,7 +130,7 @@ bool outbox::add_long(const outgoing& parcel, long_arguments&& arguments) {
   pend(1);
   const std::uint64_t send_ticks = m_messages.send_ticks.get();
   send_waiting();
-  m_messages.adder_send_ticks.add(m_messages.send_ticks.get() - send_ticks);
+  count_adder(m_messages.send_ticks.get() - send_ticks, is_task);
   return m_waiting_bytes <= limit;
 }
 

@@ -110,9 +110,9 @@ double background_ticks(const traffic_counts& counts) noexcept {
   return number(counts.receive + counts.look_after + counts.adder_send) + serialization_ticks(counts);
 }
 
-// Without what tasks did for messages while they sent parcels, serialization included.
+// Without what tasks did for messages while they sent parcels.
 double task_ticks(const traffic_counts& counts) noexcept {
-  return std::max(number(counts.busy) - number(counts.adder_send + counts.within_send) - serialization_ticks(counts), 0.0);
+  return std::max(number(counts.busy) - number(counts.task_send + counts.within_send), 0.0);
 }
 
 double traffic_figure(traffic_id type, const traffic_counts& counts, double seconds_per_tick) noexcept {

@@ -28,6 +28,7 @@ traffic_counts counts_of(const outbox& box) noexcept {
   for (std::size_t i = 0; i < flush_reasons; ++i) counts.flushes[i] = box.flushes(static_cast<flush_reason>(i));
   copy_histogram(counts.ages, flow.ages);
   counts.adder_send = flow.adder_send_ticks.get();
+  counts.task_send = flow.task_send_ticks.get();
   counts.send = flow.send_ticks.get();
   counts.queued_wait = flow.queued_wait_ticks.get();
   return counts;

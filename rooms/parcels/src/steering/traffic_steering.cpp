@@ -69,6 +69,7 @@ std::vector<std::unique_ptr<steer::policy>> traffic_steering::policies() const {
   const steer::policy_context context{
       m_built.settings, [this](const steer::subject_info& subject) { return m_registry.key_of(subject.id); }, {}};
   std::vector<std::unique_ptr<steer::policy>> policies;
+  policies.reserve(m_built.policies.size());
   for (const steer::policy_description& one : m_built.policies) policies.push_back(steer::make_policy(one, context).made);
   return policies;
 }

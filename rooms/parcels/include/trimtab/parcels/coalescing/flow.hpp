@@ -36,6 +36,7 @@ struct message_flow {
   flow_histogram<40> ages;           // ns that the oldest parcel of a message has waited
   flow_count send_ticks;             // spent in sending
   flow_count adder_send_ticks;   // of these, by who has just added a parcel: not while it received or looked after queues
+  flow_count task_send_ticks;    // of those, by tasks
   flow_count queued_wait_ticks;  // workers had nothing to do while parcels of theirs waited here
 };
 

@@ -50,7 +50,7 @@ class outbox {
   // when others can see the parcel, so who takes it back and then looks finds what has trusted it.
   added add(const outgoing& parcel, const parcel_adder& adder, const std::atomic<bool>& looks_soon);
   // The same for arguments that are longer than longest_queued_parcel. parcel.arguments is not used.
-  bool add_long(const outgoing& parcel, long_arguments&& arguments);
+  bool add_long(const outgoing& parcel, long_arguments&& arguments, bool is_task = false);
 
   // Sends what must be sent by the rules. Returns the number of messages. own_idle and own_leaves: of the thread `looker`,
   // and for parcels of others as other_idle.
@@ -131,6 +131,7 @@ class outbox {
   send_status send_fragment(waiting_message& parcel, base::ticks& current_time);
   // Changes current_time, when it is called, to when it has sent.
   send_status try_send(std::span<const bytes_view> parts, base::ticks& current_time);
+  void count_adder(std::uint64_t send_ticks, bool is_task) noexcept;
   void count_message(std::size_t bytes, base::ticks took);
   const coalescing& settings_of(const own_queue* own) const noexcept {
     return own != nullptr ? own->settings : m_standard[m_shared.traffic_kind];

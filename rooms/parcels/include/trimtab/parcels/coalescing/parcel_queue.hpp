@@ -22,6 +22,7 @@ struct outgoing {
 struct parcel_adder {
   std::uint64_t identity = 0;  // different for threads that exist at the same time; not 0
   std::uint64_t looks = 0;     // how often the thread has looked for other work
+  bool is_task = false;        // of a runtime of tasks
 };
 
 class parcel_queue {

@@ -25,8 +25,8 @@ struct traffic_counts {
   // By other locality.
   std::uint64_t messages = 0, message_bytes = 0, acknowledgements = 0;
   std::uint64_t flushes[flush_reasons] = {};
-  std::uint64_t ages[time_classes] = {};                    // ns
-  std::uint64_t send = 0, adder_send = 0, queued_wait = 0;  // ticks
+  std::uint64_t ages[time_classes] = {};                                   // ns
+  std::uint64_t send = 0, adder_send = 0, task_send = 0, queued_wait = 0;  // ticks
   // Of the locality.
   std::uint64_t messages_received = 0, message_bytes_received = 0, handled = 0, refused = 0;
   std::uint64_t receive = 0, look_after = 0, busy = 0;  // ticks; busy: workers ran tasks
