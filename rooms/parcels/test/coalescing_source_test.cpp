@@ -172,6 +172,30 @@ TEST_F(knobs_of_coalescing, turn_settings_of_their_kind_of_traffic_only) {
   EXPECT_EQ(m_own->to(1).standard(), coalescing{});
 }
 
+TEST_F(knobs_of_coalescing, are_given_up_when_the_program_sets_what_they_turn) {
+  begin();
+  look(0);
+  double time_s = 0;
+  for (int i = 0; i < 1000 && m_offers.empty(); ++i) {
+    send(program_action(), 40, 16);
+    look(time_s += period_s);
+  }
+  ASSERT_FALSE(m_offers.empty());
+  const steer::knob_offer offered = m_offers.back();
+  ASSERT_TRUE(offered.apply(1, 16));
+  m_source->leave_to_program();
+  const coalescing own{.rules = coalescing::way::strict, .count = 7, .wait_us = 50, .sends_before_waiting = true};
+  m_own->set_standard(own);
+  EXPECT_FALSE(offered.apply(1, 8));
+  for (int i = 0; i < 20; ++i) {
+    send(program_action(), 40, 16);
+    const steer::snapshot now = look(time_s += period_s);
+    EXPECT_TRUE(now.subjects.empty());
+    EXPECT_EQ(now.gone.size(), i == 0 ? m_offers.size() : 0);
+    EXPECT_EQ(m_own->to(1).standard(), own);
+  }
+}
+
 TEST_F(knobs_of_coalescing, are_count_and_wait_where_these_are_set) {
   const coalescing strict{.rules = coalescing::way::strict, .count = 10, .wait_us = 70, .sends_before_waiting = true};
   begin(strict);

@@ -148,6 +148,7 @@ void job::barrier() {
 }
 
 void job::set_coalescing(const coalescing& settings) {
+  if (m_steering != nullptr) m_steering->leave_to_program();
   if (m_traffic != nullptr) m_traffic->set_standard(settings);
 }
 

@@ -90,7 +90,14 @@ coalescing_source::progress coalescing_source::look() const {
   return done;
 }
 
+void coalescing_source::leave_to_program() {
+  const std::lock_guard guard(m_turning);
+  m_is_left_to_program = true;
+}
+
 bool coalescing_source::turn(subject& which, std::uint32_t knob, steer::knob_value to) {
+  const std::lock_guard guard(m_turning);
+  if (which.of == nullptr && m_is_left_to_program) return false;
   which.settings.*which.members[knob] = static_cast<std::uint32_t>(to);
   if (which.of != nullptr)
     which.of->set(which.settings, true);
@@ -101,7 +108,8 @@ bool coalescing_source::turn(subject& which, std::uint32_t knob, steer::knob_val
 
 // What was learned for one kind says nothing of a mixture.
 void coalescing_source::put_in_force(std::optional<std::uint32_t> kind) {
-  if (m_kind_in_force == kind) return;
+  const std::lock_guard guard(m_turning);
+  if (m_kind_in_force == kind || m_is_left_to_program) return;
   if (m_kind_in_force) m_traffic.set_standard(*m_kind_in_force, m_standard);
   m_kind_in_force = kind;
   for (const auto& [id, each] : m_subjects)
@@ -109,7 +117,7 @@ void coalescing_source::put_in_force(std::optional<std::uint32_t> kind) {
 }
 
 void coalescing_source::offer(steer::snapshot& now, std::string name, subject added) {
-  added.id = static_cast<steer::subject_id>(m_subjects.size() + 1);
+  added.id = ++m_last_id;
   subject& entry = m_subjects[added.id] = added;
   steer::subject_info info{entry.id, std::move(name), {}, traffic_group};
   for (const setting_knob& one : knobs_of(entry.settings, entry.traffic_kind)) {
@@ -160,7 +168,21 @@ std::vector<steer::figure> coalescing_source::figures_of(const progress& done, d
   return figures;
 }
 
+void coalescing_source::withdraw_traffic(steer::snapshot& now) {
+  std::erase_if(m_subjects, [&](const auto& entry) {
+    if (entry.second.of != nullptr) return false;
+    m_registry.withdraw(now, entry.first);
+    return true;
+  });
+  m_is_traffic_offered.fill(true);
+}
+
 void coalescing_source::add_to(steer::snapshot& now) {
+  const bool is_left_to_program = [this] {
+    const std::lock_guard guard(m_turning);
+    return m_is_left_to_program;
+  }();
+  if (is_left_to_program) withdraw_traffic(now);
   const progress done = look();
   const double seconds = now.time_s - m_last_s;
   const std::uint64_t parcels = done.parcels - m_last.parcels;

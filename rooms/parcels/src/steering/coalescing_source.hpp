@@ -7,6 +7,7 @@
 
 #include <array>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ class coalescing_source final : public steer::knob_source {
                     std::string key);
   void add_to(steer::snapshot& now) override;
   bool is_at_rest(double) const override { return m_is_at_rest; }
+  // The program sets what has been for all actions without settings of their own: that is left to it from now on. From any
+  // thread.
+  void leave_to_program();
 
  private:
   // What the locality has done so far.
@@ -53,6 +57,7 @@ class coalescing_source final : public steer::knob_source {
   void offer(steer::snapshot& now, std::string name, subject added);
   void offer_traffic(steer::snapshot& now, std::uint32_t kind);
   void offer_actions(steer::snapshot& now);
+  void withdraw_traffic(steer::snapshot& now);
   bool turn(subject& which, std::uint32_t knob, steer::knob_value to);
   std::vector<steer::figure> figures_of(const progress& done, double seconds) const;
 
@@ -64,7 +69,10 @@ class coalescing_source final : public steer::knob_source {
   std::map<steer::subject_id, subject> m_subjects;  // stay where they are
   std::vector<bool> m_is_offered;                   // by number of action
   std::array<bool, traffic_kinds> m_is_traffic_offered{};
+  std::mutex m_turning;  // of the following
+  bool m_is_left_to_program = false;
   std::optional<std::uint32_t> m_kind_in_force;  // none: the program's own settings for all
+  steer::subject_id m_last_id = 0;
   progress m_last;
   double m_last_s = -1;
   bool m_is_at_rest = true;

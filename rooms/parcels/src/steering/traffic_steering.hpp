@@ -18,6 +18,8 @@ class traffic_steering {
   traffic_steering(exchange& traffic, const job_options& options);
   // What is on trial is undone.
   ~traffic_steering();
+  // The program sets how parcels are coalesced: that is not tuned any more. From any thread.
+  void leave_to_program() { m_source.leave_to_program(); }
   traffic_steering(const traffic_steering&) = delete;
   traffic_steering& operator=(const traffic_steering&) = delete;
 

@@ -110,7 +110,8 @@ class job {
   // section 4, the four-counter method.
   void wait_until_quiet();
 
-  // How parcels are coalesced that this locality sends, from now on, whose action has no settings of its own.
+  // How parcels are coalesced that this locality sends, from now on, whose action has no settings of its own. From then on
+  // that is not tuned.
   void set_coalescing(const coalescing& settings);
   // Sends what waits in queues now, to all localities.
   void flush();
