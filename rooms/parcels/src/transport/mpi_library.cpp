@@ -3,6 +3,10 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
 namespace trimtab::parcels::mpi {
 
 namespace {
@@ -95,20 +99,54 @@ loaded_library load_given(const std::string& path, mpi_launcher started_by) {
   return check_family(describe(module, path), started_by, "the MPI library");
 }
 
+// The program that has started this process, and those that have started it: one of them is the launcher's.
+std::vector<std::filesystem::path> programs_above() {
+  constexpr int most_generations = 4;  // a shell or two between
+  std::vector<std::filesystem::path> programs;
+  std::string process = "self";
+  for (int generation = 0; generation < most_generations; ++generation) {
+    std::ifstream status("/proc/" + process + "/status");
+    std::string word;
+    while (status >> word && word != "PPid:") continue;
+    if (!(status >> process) || process == "0") break;
+    std::error_code error;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/" + process + "/exe", error);
+    if (!error) programs.push_back(program);
+  }
+  return programs;
+}
+
+// Its name, and where it would be if it came with the launcher: PREFIX/bin/mpirun has its library in PREFIX/lib.
+std::vector<std::string> places_of(const char* name, const std::vector<std::filesystem::path>& launchers) {
+  std::vector<std::string> places{name};
+  for (const std::filesystem::path& launcher : launchers) {
+    std::error_code error;
+    const std::filesystem::path place = launcher.parent_path().parent_path() / "lib" / name;
+    if (std::filesystem::exists(place, error)) places.push_back(place.string());
+  }
+  return places;
+}
+
+// Not kept open if it does not fit.
+loaded_library try_candidate(const std::string& place, mpi_launcher started_by) {
+  void* const module = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (module == nullptr) return {{}, dlerror()};
+  loaded_library result = check_family(describe(module, place), started_by, "the MPI library");
+  if (!result.error.empty()) dlclose(module);
+  return result;
+}
+
 loaded_library load_candidate(mpi_launcher started_by) {
   std::vector<std::string> reasons;
-  for (const char* const name : candidate_names(started_by)) {
-    void* const module = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (module == nullptr) {
-      reasons.emplace_back(dlerror());
-      continue;
+  const std::vector<std::filesystem::path> launchers =
+      started_by == mpi_launcher::unknown ? std::vector<std::filesystem::path>() : programs_above();
+  for (const char* const name : candidate_names(started_by))
+    for (const std::string& place : places_of(name, launchers)) {
+      loaded_library result = try_candidate(place, started_by);
+      if (result.error.empty()) return result;
+      reasons.push_back(result.error);
     }
-    loaded_library result = check_family(describe(module, name), started_by, "the MPI library");
-    if (result.error.empty()) return result;
-    reasons.push_back(result.error);
-    dlclose(module);
-  }
-  std::string error = "no MPI library that fits is in the loader's search path";
+  std::string error = "no MPI library that fits is in the loader's search path or beside the launcher";
   for (const std::string& reason : reasons) error += "; " + reason;
   return {{}, error};
 }

@@ -24,7 +24,7 @@ struct loaded_library {
 };
 
 // In this order: the one that the process has loaded already, the one at `path`, those that the loader finds by well-known
-// names. It must be of the launcher's family, if both are known.
+// names, or that came with the launcher. It must be of the launcher's family, if both are known.
 loaded_library load_library(const std::string& path, mpi_launcher started_by);
 
 // From what the library says of itself.
