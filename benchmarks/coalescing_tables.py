@@ -43,7 +43,7 @@ def _groups(results: Results, wanted: Callable[[str], bool]) -> dict[tuple[str, 
 def correlation(first: list[float], second: list[float]) -> tuple[float, float, float]:
     """Pearson's coefficient, and a 95 % interval by resampling the pairs (percentile bootstrap).
 
-    Shapes: as many of one as of the other; three or more. NaN where one of them is constant.
+    Both lists have the same length, at least three. The result is NaN if all values of one list are equal.
 
     Example:
         >>> correlation([1, 2, 3, 4], [2, 4, 6, 8])
@@ -59,13 +59,13 @@ def correlation(first: list[float], second: list[float]) -> tuple[float, float, 
         whole = float(np.corrcoef(pairs)[0, 1])
     if np.isnan(whole):
         return whole, whole, whole
-    # A sample of one pair only, again and again, has no coefficient.
+    # A sample in which all pairs are the same one has no coefficient.
     low, high = np.nanquantile(found, [0.025, 0.975])
     return round(whole, 6), round(float(low), 6), round(float(high), 6)
 
 
 def _settings(cases: list[Case]) -> list[list[Case]]:
-    """Static settings. Count 1 is one of them, whatever its wait, which counts for nothing there."""
+    """Static settings. All cases with count 1 are one setting: their wait has no effect."""
     alone = [case for case in cases if case["configuration"]["count"] == 1]
     others = [[case] for case in cases if case["configuration"]["count"] not in (ADAPTIVE, 1)]
     return [alone, *others] if alone else others

@@ -6,10 +6,11 @@ adaptive one, so that luck in the choice is no advantage of either.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -136,12 +137,19 @@ def read_runs(printed: str) -> dict[str, list[float]]:
     """
     values: dict[str, list[float]] = {}
     for line in printed.splitlines():
-        try:
+        with _told(line):
             entry = json.loads(line)
             values.setdefault(entry["phase"], []).append(float(entry["value"]))
-        except (ValueError, KeyError, TypeError) as error:
-            raise BenchError(f"coalescing_bench: expected a line of JSON, found {line[:200]!r}") from error
     return values
+
+
+@contextlib.contextmanager
+def _told(line: str) -> Iterator[None]:
+    """What goes wrong while the line is read is an error that shows it."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError) as error:
+        raise BenchError(f"coalescing_bench: expected a line of JSON, found {line[:200]!r}") from error
 
 
 def read_round(printed: str) -> Round:
@@ -153,14 +161,12 @@ def read_round(printed: str) -> Round:
     values: dict[str, dict[str, float]] = {}
     parcels: dict[str, dict[str, float]] = {}
     for line in printed.splitlines():
-        try:
+        with _told(line):
             entry = json.loads(line)
             values.setdefault(entry["phase"], {})[entry["setting"]] = float(entry["value"])
             parcels.setdefault(entry["phase"], {})[entry["setting"]] = entry["parcels"] / max(
                 entry["messages"], 1
             )
-        except (ValueError, KeyError, TypeError) as error:
-            raise BenchError(f"coalescing_bench: expected a line of JSON, found {line[:200]!r}") from error
     return Round(values, parcels)
 
 

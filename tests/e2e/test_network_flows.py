@@ -103,7 +103,7 @@ def test_a_late_locality_is_a_finding(run: Callable[..., Any], program: Path) ->
     assert watched.done.returncode == 0, watched.done.stderr
     report = watched.report()
     (finding,) = [entry for entry in report["findings"] if entry["cause"] == "late locality"]
-    # Ten times 30 ms, half of which an even division would save.
+    # One locality comes 30 ms late, ten times. If both had the same work, half of that time would be saved.
     assert 0.05 < finding["gain_s"] < report["wall_s"]
     processes = {process["id"]: process["rank"] for process in report["processes"]}
     assert [processes[process] for process in finding["processes"]] == [1]

@@ -170,13 +170,12 @@ def _uneven(job: Job, members: Sequence[int]) -> Iterator[Finding]:
 
 def _late_localities(job: Job) -> Iterator[Finding]:
     """gain = mean wait of all localities in collective operations - that of the one for which the others wait."""
-    waits = {
-        at: traffic.totals[_COLLECTIVE_WAIT]
-        for at, part in enumerate(job.parts)
-        if (traffic := part.traffic) is not None and _COLLECTIVE_WAIT in traffic.totals
-    }
     # One that has never waited has written nothing.
-    waits |= {at: 0.0 for at, part in enumerate(job.parts) if part.traffic is not None and at not in waits}
+    waits = {
+        at: traffic.totals.get(_COLLECTIVE_WAIT, 0.0)
+        for at, part in enumerate(job.parts)
+        if (traffic := part.traffic) is not None
+    }
     if len(waits) < _LEAST_LOCALITIES:
         return
     late = min(waits, key=lambda at: waits[at])

@@ -30,7 +30,7 @@ constexpr parcel_kind apart_kind{.signature = 22, .receive = receive_no_parcel, 
 action& program_action() { return action_registry::of_process().find_or_add(program_kind, nullptr); }
 action& apart_action() { return action_registry::of_process().find_or_add(apart_kind, nullptr); }
 
-// Locality 0 of two; the other one receives when told so.
+// Two localities in one process. The tests send from locality 0.
 class knobs_of_coalescing : public ::testing::Test {
  protected:
   knobs_of_coalescing() {

@@ -15,9 +15,9 @@ void add_background_of_threads(const std::shared_ptr<background_work>& work);
 std::vector<std::shared_ptr<background_work>> background_of_threads();
 bool is_background_set() noexcept;
 
-// Advances it until is_over(), or for some microseconds; afterwards it has been told that the thread sleeps. Success is no
-// reason to go on: a thread that waits for the end of a program would spin all the time beside the worker that does the
-// work.
+// Advances it until is_over(), or for some microseconds; then tells it that the thread sleeps. It stops even if messages
+// keep coming: a thread that waits for the end of a program would otherwise spin all the time beside the worker that does
+// the work.
 template <class predicate>
 void advance_background_until(predicate&& is_over) {
   if (!is_background_set()) [[likely]]

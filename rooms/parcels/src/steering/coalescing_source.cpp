@@ -13,10 +13,10 @@ namespace {
 constexpr std::uint64_t least_parcels = 64;
 // A program that spends a smaller share of its time on messages has nothing to gain.
 constexpr double least_share = 0.02;
-// A stretch with less of one kind of traffic belongs to none.
+// Only if one kind has at least this share of the parcels of an epoch is the epoch a measurement of that kind.
 constexpr double least_kind_share = 0.9;
 constexpr double change_cost_s = 2e-6;
-// Of all subjects: what is measured of one changes with the others' knobs.
+// All subjects are in one group: the knobs of one change what is measured of the others.
 constexpr std::uint64_t traffic_group = 1;
 constexpr std::size_t most_subjects = 64;
 

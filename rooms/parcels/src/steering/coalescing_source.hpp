@@ -17,7 +17,7 @@
 
 namespace trimtab::parcels {
 
-// "messages, 8 to 31 parcels at a time"
+// "messages, 2 to 63 parcels at a time"
 std::string name_of_traffic(std::uint32_t kind);
 
 class coalescing_source final : public steer::knob_source {
