@@ -258,10 +258,13 @@ TEST(served_transport, nothing_is_lost_doubled_or_reordered_while_servers_come_a
 
 TEST(served_transport, leave_waits_for_full_queues_and_drops_what_nobody_can_receive) {
   served_job job(3, all_through_servers(1));
-  std::vector<std::byte> message(4096);
+  const std::vector<std::byte> message(4096);
+  // As much as the transport takes, and as much as flow control leaves to the server.
+  const std::uint64_t full = memory_transport::queue_bytes / message.size() + job.sender->settings().most_under_way;
+  const test_deadline deadline;
   for (locality_number to = 1; to < 3; ++to)
-    for (int refusals = 0; refusals < 1000;)
-      refusals = job.sender->try_send(to, bytes_view(message)) == send_status::sent ? 0 : refusals + 1;
+    for (std::uint64_t sent = 0; sent < full && !deadline.is_over();)
+      sent += job.sender->try_send(to, bytes_view(message)) == send_status::sent;
   EXPECT_FALSE(job.sender->leave(1'000'000));
   job.receivers[1].reset();  // locality 2 is lost: what it was to get is dropped
   std::jthread leaving([&] { EXPECT_TRUE(job.sender->leave(long_enough_ns)); });
@@ -274,8 +277,8 @@ TEST(served_transport, leave_waits_for_full_queues_and_drops_what_nobody_can_rec
   EXPECT_TRUE(receive_until(*job.receivers[0], sink, [&] { return sink.left == 1; }));
   leaving.join();
   const injection_counts counts = job.sender->counts();
-  EXPECT_GT(sink.messages, memory_transport::queue_bytes / message.size());
-  EXPECT_GT(counts.servers[0].dropped, 0u);
+  EXPECT_EQ(sink.messages, full);
+  EXPECT_EQ(counts.servers[0].dropped, job.sender->settings().most_under_way);
   EXPECT_EQ(counts.served, counts.servers[0].messages + counts.servers[0].dropped);
 }
 
