@@ -12,7 +12,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "trimtab/parcels/coalescing/clock.hpp"
 #include "trimtab/tasks/core/asymmetric_fence.hpp"
 #include "trimtab/tasks/core/worker.hpp"
 
@@ -29,7 +28,6 @@ constexpr std::uint64_t look_ns = 5'000;
 // An acknowledgement waits so long for a parcel that takes it along.
 constexpr std::uint64_t most_acknowledgement_delay_ns = 1'000;
 constexpr std::uint64_t looks_per_yield = 64;
-constexpr std::int64_t no_thread = -1;
 constexpr std::uint64_t longest_watch_sleep_ns = 1'000'000'000;
 
 std::atomic<std::uint64_t> exchanges_made{0};
@@ -61,12 +59,10 @@ exchange::exchange(std::unique_ptr<transport> link, parcel_sink& sink, double ns
 exchange::~exchange() { abandon(); }
 
 void exchange::start() {
-  start_without_thread();
+  m_is_open.store(true, std::memory_order_release);
   m_thread = std::thread([this] { watch(); });
   pthread_setname_np(m_thread.native_handle(), "parcels");
 }
-
-void exchange::start_without_thread() { m_is_open.store(true, std::memory_order_release); }
 
 void exchange::close() {
   m_is_ending.store(true, std::memory_order_seq_cst);
@@ -88,17 +84,17 @@ void exchange::abandon() {
 }
 
 bool exchange::leave(std::uint64_t ns) {
-  const std::uint64_t begin = current_ns();
+  const std::uint64_t begin = base::monotonic_ns();
   const auto has_parcels = [&] {
     return std::any_of(m_outboxes.begin(), m_outboxes.end(), [](const auto& box) { return box && box->has_parcels(); });
   };
-  while (has_parcels() && current_ns() - begin < ns) {
+  while (has_parcels() && base::monotonic_ns() - begin < ns) {
     flush_all();
     if (!advance()) sched_yield();
   }
   const bool is_all_sent = !has_parcels();
   close();
-  const std::uint64_t passed = current_ns() - begin;
+  const std::uint64_t passed = base::monotonic_ns() - begin;
   const bool has_left = m_link->leave(passed < ns ? ns - passed : 0);
   abandon();
   return has_left && is_all_sent;
@@ -161,10 +157,10 @@ void exchange::for_each_with_work(function&& call) {
 }
 
 void exchange::announce_deadline(std::uint64_t ns) noexcept {
-  // Pairs with look_alone(): either this sees until when the thread sleeps, or the thread sees the queue.
+  // Pairs with rest(): either this sees until when the thread sleeps, or the thread sees the queue.
   tasks::full_fence();
   const std::uint64_t until = m_sleeps_until.load(std::memory_order_seq_cst);
-  if (until == 0 || until <= current_ns() + ns) return;
+  if (until == 0 || until <= base::monotonic_ns() + ns) return;
   m_naps.wake_all();
   const std::lock_guard guard(m_waking);
   if (m_link != nullptr) m_link->wake();
@@ -231,10 +227,10 @@ std::size_t exchange::receive(thread_counts& counts) noexcept {
   const std::lock_guard guard(m_receiving, std::adopt_lock);
   if (!m_is_open.load(std::memory_order_acquire)) return 0;
   m_receiver = &counts;
-  const base::ticks begin = current_ticks();
+  const base::ticks begin = base::now();
   const std::size_t messages = m_link->receive(*this, messages_per_pass);
   if (messages != 0) {
-    counts.counts.receive_ticks.add(current_ticks() - begin);
+    counts.counts.receive_ticks.add(base::now() - begin);
     counts.counts.messages.add(messages);
   }
   return messages;
@@ -243,7 +239,7 @@ std::size_t exchange::receive(thread_counts& counts) noexcept {
 bool exchange::look_after(thread_counts& counts, occasion why, bool acknowledges_all) noexcept {
   const std::uint64_t self = counts.identity;
   std::uint32_t messages = 0;
-  const base::ticks begin = current_ticks();
+  const base::ticks begin = base::now();
   for_each_with_work([&](locality_number other, outbox& box) {
     messages += box.look(why, self);
     const base::ticks since = m_incoming[other].unacknowledged_since.load(std::memory_order_relaxed);
@@ -252,7 +248,7 @@ bool exchange::look_after(thread_counts& counts, occasion why, bool acknowledges
     const std::uint64_t delay_ns = std::min(box.message_ns(), most_acknowledgement_delay_ns);
     if (acknowledges_all || waited_ns >= static_cast<double>(delay_ns)) messages += box.acknowledge();
   });
-  if (messages != 0) counts.counts.send_ticks.add(current_ticks() - begin);
+  if (messages != 0) counts.counts.send_ticks.add(base::now() - begin);
   return messages != 0;
 }
 
@@ -263,7 +259,7 @@ void exchange::note_look(base::ticks current_time) noexcept {
 }
 
 bool exchange::is_looked_after() const noexcept {
-  return current_ticks() - m_last_look.load(std::memory_order_seq_cst) < m_nap_ticks;
+  return base::now() - m_last_look.load(std::memory_order_seq_cst) < m_nap_ticks;
 }
 
 bool exchange::advance() noexcept { return advance(occasion::own_idle); }
@@ -272,7 +268,7 @@ bool exchange::advance(occasion why) noexcept {
   if (!m_is_open.load(std::memory_order_acquire)) return false;
   thread_counts& counts = own_counts();
   if (why == occasion::own_idle) counts.looks += 1;
-  counts.last_look = current_ticks();
+  counts.last_look = base::now();
   note_look(counts.last_look);
   if (receive(counts) != 0) return true;
   look_after(counts, why, false);
@@ -300,45 +296,36 @@ std::uint64_t exchange::ns_to_deadline() const noexcept {
   return result;
 }
 
-// Looks after the messages unless others do, and says how to rest then.
-exchange::rest exchange::look_alone(thread_counts& counts) noexcept {
+// Naps while others look after the messages, otherwise looks after them, and sleeps in the transport if there is nothing to
+// do.
+void exchange::rest(thread_counts& counts) noexcept {
   const std::uint32_t key = m_naps.prepare();
   const bool must_nap = is_looked_after();
   if (!must_nap) {
     m_naps.cancel();
-    if (receive(counts) != 0) return {};
+    if (receive(counts) != 0) return;
     look_after(counts, occasion::own_leaves, true);
   }
   const bool has_sent = m_has_sent.exchange(false, std::memory_order_relaxed);
   std::uint64_t ns = must_nap || has_sent ? nap_ns : longest_watch_sleep_ns;
-  m_sleeps_until.store(current_ns() + ns, std::memory_order_seq_cst);
+  m_sleeps_until.store(base::monotonic_ns() + ns, std::memory_order_seq_cst);
   m_looks_soon.store(ns <= nap_ns, std::memory_order_relaxed);
   // Pairs with announce_deadline and outbox::add.
   tasks::full_fence();
   ns = std::min(ns, ns_to_deadline());
-  if (m_is_ending.load(std::memory_order_seq_cst)) ns = 0;
-  if (must_nap && ns == 0) m_naps.cancel();
-  return {must_nap && ns != 0, key, ns};
+  const bool must_go_on = m_is_ending.load(std::memory_order_seq_cst) || ns == 0;
+  if (must_nap && must_go_on)
+    m_naps.cancel();
+  else if (must_nap)
+    m_naps.wait(key, ns);
+  else if (!must_go_on)
+    m_link->wait(ns);
+  m_sleeps_until.store(0, std::memory_order_relaxed);
 }
 
-// Naps while others look after the messages, and otherwise sleeps in the transport.
 void exchange::watch() noexcept {
   thread_counts& counts = own_counts();
-  while (!m_is_ending.load(std::memory_order_seq_cst)) {
-    const rest next = look_alone(counts);
-    if (next.is_nap)
-      m_naps.wait(next.key, next.ns);
-    else if (next.ns != 0)
-      m_link->wait(next.ns);
-    m_sleeps_until.store(0, std::memory_order_relaxed);
-  }
-}
-
-exchange::rest exchange::look_without_thread() noexcept {
-  m_sleeps_until.store(0, std::memory_order_relaxed);
-  const rest next = look_alone(counts_of(no_thread));
-  if (next.is_nap) m_naps.cancel();
-  return next;
+  while (!m_is_ending.load(std::memory_order_seq_cst)) rest(counts);
 }
 
 void exchange::on_message(locality_number from, bytes_view bytes) noexcept {
@@ -360,7 +347,7 @@ void exchange::on_message(locality_number from, bytes_view bytes) noexcept {
       on_fragment(from, content);
     else
       return malformed(from, "a message of an unknown kind");
-    if (!box.is_acknowledgement_due()) source.unacknowledged_since.store(current_ticks(), std::memory_order_relaxed);
+    if (!box.is_acknowledgement_due()) source.unacknowledged_since.store(base::now(), std::memory_order_relaxed);
     box.note_received();
     set_work(from);
   }

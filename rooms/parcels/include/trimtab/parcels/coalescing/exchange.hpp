@@ -45,22 +45,13 @@ struct background_counts {
 
 class exchange final : public tasks::background_work, private message_sink {
  public:
-  // ns_per_tick: of current_ticks(). most_parcel_bytes: longer parcels are refused, here and from others.
+  // ns_per_tick: of base::now(). most_parcel_bytes: longer parcels are refused, here and from others.
   exchange(std::unique_ptr<transport> link, parcel_sink& sink, double ns_per_tick, const coalescing& standard,
            std::size_t most_parcel_bytes);
   ~exchange() override;
 
   // Begins to receive.
   void start();
-  // The same where no thread may be made, as in a simulation. Then somebody has to call look_without_thread() where the
-  // thread would look; it says how long and how the thread would rest then.
-  void start_without_thread();
-  struct rest {
-    bool is_nap = false;    // until others stop looking; false: in the transport, until something comes
-    std::uint32_t key = 0;  // of a nap
-    std::uint64_t ns = 0;   // at most; 0: not at all
-  };
-  rest look_without_thread() noexcept;
   // Sends what waits, tells the others that this locality leaves, and ends the thread. At most `ns` nanoseconds. False: not
   // everything could be sent. Nothing is received afterwards.
   bool leave(std::uint64_t ns);
@@ -131,7 +122,7 @@ class exchange final : public tasks::background_work, private message_sink {
   void note_look(base::ticks current_time) noexcept;
   bool is_looked_after() const noexcept;
   void watch() noexcept;
-  rest look_alone(thread_counts& counts) noexcept;
+  void rest(thread_counts& counts) noexcept;
   std::uint64_t ns_to_deadline() const noexcept;
   void announce_deadline(std::uint64_t ns) noexcept;
   thread_counts& own_counts() noexcept;

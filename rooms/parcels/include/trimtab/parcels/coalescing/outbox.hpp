@@ -30,7 +30,7 @@ class outbox {
   using guard = std::lock_guard<base::spin_lock>;
 
  public:
-  // ns_per_tick: of current_ticks(). standard: how parcels are coalesced whose action has no settings of its own.
+  // ns_per_tick: of base::now(). standard: how parcels are coalesced whose action has no settings of its own.
   outbox(transport& link, locality_number to, double ns_per_tick, const coalescing& standard);
   outbox(const outbox&) = delete;
   outbox& operator=(const outbox&) = delete;
