@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "job/curve_files.hpp"
 #include "job/option_table.hpp"
 #include "trimtab/options/run_options.hpp"
 
@@ -120,6 +121,8 @@ job_plan plan_job(const job_options& options, options::look_up_function look_up)
   job_plan plan;
   plan.options = options;
   plan.options.standard = coalescing_of(settings, options.standard);
+  if (settings.servers) plan.options.servers = *settings.servers;
+  plan.curve_folder = curve_folder(settings.network_folder, look_up);
   plan.options.tunes_coalescing = settings.parcel_tune.value_or(options.tunes_coalescing);
   plan.options.runtime.workers = workers_of(options.runtime.workers, look_up);
   plan.transport = kind_of(settings, place);

@@ -22,7 +22,8 @@ struct job_plan {
   shm_options shm = {};
   tcp_options tcp = {};
   mpi_options mpi = {};
-  std::uint32_t local_size = 1;  // localities on this host
+  std::uint32_t local_size = 1;   // localities on this host
+  std::string curve_folder = {};  // of communication servers
   job_options options = {};
 };
 
@@ -39,7 +40,8 @@ struct cpu_share {
 std::uint32_t default_workers(cpu_share cpus, std::uint32_t local_size, bool is_bound) noexcept;
 
 struct opened_job {
-  std::unique_ptr<transport> link;  // nullptr: a job of one locality
+  std::unique_ptr<transport> link;      // nullptr: a job of one locality
+  served_transport* servers = nullptr;  // the link, if messages may go through servers
   job_options options;
 };
 // Opens what the environment of this process asks for, and removes from it what no other process may use. Throws

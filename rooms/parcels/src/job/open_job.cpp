@@ -3,6 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "job/curve_files.hpp"
 #include "job/job_plan.hpp"
 #include "job/option_table.hpp"
 #include "trimtab/base/topology.hpp"
@@ -47,6 +48,37 @@ std::uint32_t workers_on_this_machine(const job_plan& plan) noexcept {
   return default_workers(cpus, is_mpi ? std::max(plan.local_size, local_ranks_of_mpi()) : plan.local_size, is_mpi);
 }
 
+// By what was measured here, or as many as were asked for.
+server_settings servers_for(const job_plan& plan, std::size_t free_cpus) {
+  server_settings chosen;
+  if (plan.options.servers) {
+    chosen.servers = *plan.options.servers;
+  } else if (!plan.curve_folder.empty()) {
+    const char* const transport = plan.transport == job_transport::shm ? "shm" : "tcp";
+    chosen = measured_servers(curve_file(plan.curve_folder, transport), plan.options.runtime.workers,
+                              static_cast<std::uint32_t>(free_cpus));
+  }
+  return chosen;
+}
+
+// MPI's transport has a server of its own.
+void add_servers(opened_job& opened, const job_plan& plan) {
+  if (plan.transport != job_transport::shm && plan.transport != job_transport::tcp) return;
+  const std::uint32_t on_host = std::max(plan.local_size, 1u);
+  std::vector<server_place> places = places_beside_workers(plan.options.runtime.workers * on_host);
+  // The host's localities share what the workers leave.
+  const std::size_t share = places.size() / on_host, first = share * (plan.self.number % on_host);
+  places = {places.begin() + static_cast<std::ptrdiff_t>(first),
+            places.begin() + static_cast<std::ptrdiff_t>(first + share)};
+  const server_settings chosen = servers_for(plan, share);
+  if (const std::string problem = problem_of(chosen); !problem.empty())
+    throw std::runtime_error("trimtab: job_options::servers: " + problem);
+  if (chosen.servers == 0) return;
+  auto served = std::make_unique<served_transport>(std::move(opened.link), chosen, std::move(places));
+  opened.servers = served.get();
+  opened.link = std::move(served);
+}
+
 void forget_membership() noexcept {
   for (const auto& option_row : option_table())
     if (is_forgotten(option_row)) options::forget(option_row);
@@ -64,14 +96,17 @@ opened_job open_from_environment(const job_options& options) {
   forget_membership();
   if (plan.transport != job_transport::none && plan.options.home == nullptr && plan.options.runtime.workers == 0)
     plan.options.runtime.workers = workers_on_this_machine(plan);
-  if (plan.transport == job_transport::none) return {nullptr, std::move(plan.options)};
+  if (plan.transport == job_transport::none) return {nullptr, nullptr, std::move(plan.options)};
   has_been_member = true;
   opened_transport opened = open_transport(plan);
   if (opened.link == nullptr) throw std::runtime_error("trimtab: cannot join the job: " + opened.error);
-  return {std::move(opened.link), std::move(plan.options)};
+  opened_job result{std::move(opened.link), nullptr, {}};
+  add_servers(result, plan);
+  result.options = std::move(plan.options);
+  return result;
 }
 
 job::job(const job_options& options) : job(from_environment{}, open_from_environment(options)) {}
-job::job(from_environment, opened_job opened) : job(std::move(opened.link), opened.options) {}
+job::job(from_environment, opened_job opened) : job(std::move(opened.link), opened.options) { m_servers = opened.servers; }
 
 }  // namespace trimtab::parcels

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trimtab/options/rank_variables.hpp"
+#include "trimtab/parcels/servers/server_settings.hpp"
 
 namespace trimtab::parcels {
 
@@ -66,6 +67,14 @@ constexpr row<job_settings> job_table[] = {
      [](job_settings& into, const value& to) { into.parcel_tune = to.is_set(); }},
     {{"TRIMTAB_PARCEL_BYTES", "", number(1, most_number), "bytes of parcels that wait for each other, at most"},
      [](job_settings& into, const value& to) { into.parcel_bytes = narrowed(to); }},
+    {{"TRIMTAB_COMMUNICATION_SERVERS", "", number(0, server_settings::most_servers),
+      "shm, tcp: threads that send small messages for all others. Not set: what the program says, else by what `trimtab "
+      "doctor "
+      "--network` has measured here, on CPUs that no worker uses; 0 where it has not"},
+     [](job_settings& into, const value& to) { into.servers = narrowed(to); }},
+    {{"TRIMTAB_NETWORK_FOLDER", "", options::path(),
+      "folder with what `trimtab doctor --network` has measured; not set: trimtab in XDG_DATA_HOME or ~/.local/share"},
+     [](job_settings& into, const value& to) { into.network_folder = to.text; }},
 };
 
 // Rank and size stay: with them alone no process takes itself for a locality, and what records it knows its rank.

@@ -33,6 +33,8 @@ struct job_settings {
   std::optional<std::uint32_t> parcel_wait_us = {};
   std::optional<std::uint32_t> parcel_bytes = {};
   std::optional<bool> parcel_tune = {};
+  std::optional<std::uint32_t> servers = {};
+  std::string_view network_folder = {};
 };
 
 std::span<const options::row<job_settings>> option_table() noexcept;

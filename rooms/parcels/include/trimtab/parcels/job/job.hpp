@@ -22,6 +22,7 @@
 #include "trimtab/parcels/calls/remote_call.hpp"
 #include "trimtab/parcels/coalescing/flush_rules.hpp"
 #include "trimtab/parcels/objects/object_table.hpp"
+#include "trimtab/parcels/servers/served_transport.hpp"
 #include "trimtab/tasks/core/runtime.hpp"
 #include "trimtab/tasks/core/this_task.hpp"
 #include "trimtab/tasks/sync/timer.hpp"
@@ -58,6 +59,9 @@ struct job_options {
   // Whether the settings by which parcels are coalesced are tuned while the program runs. What is not proved to be faster is
   // taken back.
   bool tunes_coalescing = false;
+  // Communication servers: threads that send small messages for all others, over shared memory and TCP. nullopt: by what
+  // `trimtab doctor --network` has measured on this machine, on CPUs that no worker uses; 0 where it has not.
+  std::optional<std::uint32_t> servers = {};
   // A longer parcel is refused, in bytes.
   std::size_t most_parcel_bytes = std::size_t{4} << 30;
   // What happens when another locality is lost. Not set: a message, and this process ends with exit status 1. Set: it is
@@ -119,6 +123,9 @@ class job {
   // nullptr: a job of one locality has no messages.
   dispatcher* messages() noexcept { return m_messages.get(); }
   const dispatcher* messages() const noexcept { return m_messages.get(); }
+  // The communication servers, to be enabled, disabled, or given other numbers and settings while the program runs. nullptr:
+  // the job was opened without any.
+  served_transport* servers() noexcept { return m_servers; }
   // Of this locality that others can reach; also in a job of one locality.
   object_table& objects() noexcept { return *m_objects; }
 
@@ -138,6 +145,7 @@ class job {
   std::uint32_t m_size = 1;
   locality_number m_number = 0;
   std::shared_ptr<exchange> m_traffic;      // the runtime has it, too
+  served_transport* m_servers = nullptr;    // of the exchange
   std::shared_ptr<object_table> m_objects;  // the dispatcher has it, too
   std::shared_ptr<dispatcher> m_messages;
   std::unique_ptr<collectives> m_collectives;
