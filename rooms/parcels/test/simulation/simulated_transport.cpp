@@ -14,8 +14,8 @@ simulated_network::simulated_network(event_queue& events, std::uint32_t size, co
   for (member& one : m_members) one.unreceived.resize(size);
 }
 
-void simulated_network::notify(locality_number number) {
-  if (m_members[number].on_event) m_members[number].on_event();
+void simulated_network::notify(locality_number number, bool is_wake) {
+  if (m_members[number].on_event) m_members[number].on_event(is_wake);
 }
 
 void simulated_network::announce_room(locality_number from) {
@@ -94,7 +94,7 @@ simulated_transport::~simulated_transport() {
   m_network->end(m_number, simulated_network::presence::lost);
 }
 
-void simulated_transport::set_on_event(std::function<void()> call) {
+void simulated_transport::set_on_event(std::function<void(bool is_wake)> call) {
   m_network->m_members[m_number].on_event = std::move(call);
 }
 std::uint32_t simulated_transport::size() const noexcept { return static_cast<std::uint32_t>(m_network->m_members.size()); }
@@ -105,7 +105,7 @@ send_status simulated_transport::try_send(locality_number to, std::span<const by
 std::size_t simulated_transport::receive(message_sink& sink, std::size_t limit) noexcept {
   return m_network->receive(m_number, sink, limit);
 }
-void simulated_transport::wake() noexcept { m_network->notify(m_number); }
+void simulated_transport::wake() noexcept { m_network->notify(m_number, true); }
 bool simulated_transport::leave(std::uint64_t) noexcept {
   m_network->end(m_number, simulated_network::presence::left);
   return true;

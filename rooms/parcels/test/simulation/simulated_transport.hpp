@@ -53,7 +53,7 @@ class simulated_network {
     presence state = presence::member;
     std::deque<letter> arrived = {};
     std::vector<std::size_t> unreceived = {};  // bytes, by sender
-    std::function<void()> on_event = {};
+    std::function<void(bool is_wake)> on_event = {};
   };
 
   send_status send(locality_number from, locality_number to, std::span<const bytes_view> parts);
@@ -61,7 +61,7 @@ class simulated_network {
   std::size_t deliver(const letter& message, message_sink& sink);
   void announce_room(locality_number from);
   void end(locality_number number, presence state);
-  void notify(locality_number number);
+  void notify(locality_number number, bool is_wake = false);
 
   event_queue& m_events;
   network_model m_model;
@@ -77,7 +77,7 @@ class simulated_transport final : public transport {
   ~simulated_transport() override;
   // Called when wait() would end: a message has arrived, room has come after a refusal, another locality has ended, or
   // wake() was called.
-  void set_on_event(std::function<void()> call);
+  void set_on_event(std::function<void(bool is_wake)> call);
 
   locality_number number() const noexcept override { return m_number; }
   std::uint32_t size() const noexcept override;
