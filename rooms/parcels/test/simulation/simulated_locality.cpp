@@ -55,7 +55,8 @@ simulated_locality::simulated_locality(std::shared_ptr<simulated_network> networ
     : m_network(std::move(network)), m_events(m_network->events()), m_costs(costs) {
   auto link = std::make_unique<simulated_transport>(m_network, number);
   m_link = link.get();
-  m_exchange = std::make_unique<exchange>(std::move(link), *this, 1.0, settings, std::size_t{64} << 20);
+  m_exchange =
+      std::make_unique<exchange>(std::move(link), static_cast<parcel_sink&>(*this), 1.0, settings, std::size_t{64} << 20);
   m_link->set_on_event([this](bool is_wake) { on_transport_event(is_wake); });
   m_exchange->open();
   for (std::uint32_t index = 0; index < workers; ++index) {
@@ -113,13 +114,14 @@ bool simulated_locality::take_task(worker_state& self) {
   for (std::size_t left = m_waiting.size(); left > 0; --left) {
     std::unique_ptr<running_task> first = std::move(m_waiting.front());
     m_waiting.pop_front();
-    if (first->steps[first->next](*this, self.thread) == progress::waits) {
+    const progress result = in_exchange(self.name, [&] { return first->steps[first->next](*this, self.thread); });
+    if (result == progress::waits) {
       m_waiting.push_back(std::move(first));
-    } else {
-      first->next += 1;
-      self.current = std::move(first);
-      return true;
+      continue;
     }
+    first->next += result == progress::done;
+    self.current = std::move(first);
+    return true;
   }
   if (m_ready.empty()) return false;
   self.current = std::move(m_ready.front());
