@@ -44,6 +44,7 @@ int main() {
                     static_cast<unsigned long long>(result.messages));
       }
       std::printf("\n");
+      std::fflush(stdout);
     }
   return is_right ? 0 : 1;
 }

@@ -170,7 +170,8 @@ void simulated_locality::look_as_own_thread() {
   const exchange::rest_plan plan = in_exchange(own_thread_name, [&] { return m_exchange->look_as_own_thread(); });
   const bool must_look = plan.ns == 0 || (!plan.is_nap && (m_link->has_arrived() || m_must_wake));
   if (!plan.is_nap) m_must_wake = false;
-  wake_own_thread(m_events.now() + (must_look ? 0 : plan.ns));
+  // Even a look that ends at once takes time: without it, who looks until a time has come would look forever.
+  wake_own_thread(m_events.now() + (must_look ? m_costs.look_gap_ns : plan.ns));
   if (!must_look) m_rest = plan.is_nap ? rest_state::naps : rest_state::sleeps;
 }
 
