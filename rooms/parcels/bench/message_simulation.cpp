@@ -40,7 +40,8 @@ int main() {
       for (const named_setting& setting : settings) {
         const auto result = pattern.run({.network = network.parameters, .settings = setting.rules});
         is_right &= result.ns >= 0;
-        std::printf(" | %s: %.1f (%llu messages)", setting.name, result.ns,
+        std::printf(" | %s: %.1f (%s%llu messages)", setting.name, result.ns,
+                    setting.rules.rules == coalescing::way::adaptive ? result.sent_because.c_str() : "",
                     static_cast<unsigned long long>(result.messages));
       }
       std::printf("\n");

@@ -75,7 +75,8 @@ TEST(simulation_network, one_message_takes_its_latency_and_each_byte_its_gap) {
 
 TEST(simulation_network, messages_of_one_port_leave_one_after_the_other) {
   network_model network(3, by_hand, 1);
-  for (nanoseconds i = 0; i < 10; ++i) EXPECT_EQ(network.send({0, static_cast<std::uint32_t>(1 + i % 2), 1}, start), start + 1000 + i * 100) << i;
+  for (nanoseconds i = 0; i < 10; ++i)
+    EXPECT_EQ(network.send({0, static_cast<std::uint32_t>(1 + i % 2), 1}, start), start + 1000 + i * 100) << i;
   // 11 bytes: the port is busy for 100 + 10 * 2.
   EXPECT_EQ(network.send({0, 1, 11}, start), start + 1000 + 1000 + 20);
   EXPECT_EQ(network.send({0, 1, 1}, start), start + 1000 + 1000 + 120);

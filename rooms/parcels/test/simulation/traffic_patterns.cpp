@@ -57,6 +57,11 @@ class two_localities {
     traffic_result result;
     if (is_right) result.ns = static_cast<double>(m_job.now() - begin) / steps;
     result.longest_ns = static_cast<double>(m_longest);
+    for (std::size_t i = 0; i < flush_reasons; ++i) {
+      const auto reason = static_cast<flush_reason>(i);
+      const std::uint64_t count = sender().traffic().to(1).flushes(reason);
+      if (count != 0) result.sent_because += std::string(text_of(reason)) + " " + std::to_string(count) + ", ";
+    }
     result.messages = m_job.network().messages();
     return result;
   }

@@ -13,6 +13,7 @@ namespace trimtab::parcels::simulation {
 struct traffic_result {
   double ns = -1;              // of a step
   double longest_ns = 0;       // paced: from sending to handling
+  std::string sent_because;    // the sender's messages by reason
   std::uint64_t messages = 0;  // all of them, acknowledgements included
 };
 
