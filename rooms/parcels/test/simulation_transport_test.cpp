@@ -84,7 +84,7 @@ TEST_F(simulated_links, say_who_has_left_or_is_lost_after_the_last_message) {
   EXPECT_EQ(sink.from(0).lost, 0u);
   EXPECT_EQ(sink.from(1).lost, 1u);
   std::byte byte{};
-  EXPECT_EQ(m_links[2]->try_send(0, bytes_view(&byte, 1)), send_status::gone);
+  EXPECT_EQ(static_cast<transport&>(*m_links[2]).try_send(0, bytes_view(&byte, 1)), send_status::gone);
 }
 
 }  // namespace
