@@ -21,8 +21,8 @@ namespace trimtab::parcels::simulation {
 // What things cost on a simulated CPU, in ns.
 struct cpu_costs {
   nanoseconds parcel_ns = 50;      // to queue one
-  nanoseconds receive_ns = 30;     // to make a task of one
-  nanoseconds task_ns = 50;        // to start a task
+  nanoseconds receive_ns = 20;     // to make a task of one
+  nanoseconds task_ns = 20;        // to start a task
   nanoseconds look_gap_ns = 50;    // between two looks of an idle worker
   std::uint32_t looks = 1000;      // in vain, until the worker sleeps
   nanoseconds wake_up_ns = 5'000;  // until a thread that sleeps runs
