@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "trimtab/parcels/coalescing/clock.hpp"
 #include "trimtab/tasks/core/asymmetric_fence.hpp"
 #include "trimtab/tasks/core/worker.hpp"
 
@@ -31,6 +32,11 @@ constexpr std::uint64_t looks_per_yield = 64;
 constexpr std::uint64_t longest_watch_sleep_ns = 1'000'000'000;
 
 std::atomic<std::uint64_t> exchanges_made{0};
+
+// Whose counts the calling thread has at hand: an exchange's identity, not its address, which a later one may have again.
+constinit thread_local std::uint64_t counts_owner = 0;
+// As which thread the calling one acts in a simulation; 0: as itself.
+constinit thread_local std::int64_t acting_thread = 0;
 
 bool runs_in_task() noexcept { return tasks::worker::current() != nullptr; }
 
@@ -58,8 +64,10 @@ exchange::exchange(std::unique_ptr<transport> link, parcel_sink& sink, double ns
 
 exchange::~exchange() { abandon(); }
 
+void exchange::open() noexcept { m_is_open.store(true, std::memory_order_release); }
+
 void exchange::start() {
-  m_is_open.store(true, std::memory_order_release);
+  open();
   m_thread = std::thread([this] { watch(); });
   pthread_setname_np(m_thread.native_handle(), "parcels");
 }
@@ -84,17 +92,17 @@ void exchange::abandon() {
 }
 
 bool exchange::leave(std::uint64_t ns) {
-  const std::uint64_t begin = base::monotonic_ns();
+  const std::uint64_t begin = current_monotonic_ns();
   const auto has_parcels = [&] {
     return std::any_of(m_outboxes.begin(), m_outboxes.end(), [](const auto& box) { return box && box->has_parcels(); });
   };
-  while (has_parcels() && base::monotonic_ns() - begin < ns) {
+  while (has_parcels() && current_monotonic_ns() - begin < ns) {
     flush_all();
     if (!advance()) sched_yield();
   }
   const bool is_all_sent = !has_parcels();
   close();
-  const std::uint64_t passed = base::monotonic_ns() - begin;
+  const std::uint64_t passed = current_monotonic_ns() - begin;
   const bool has_left = m_link->leave(passed < ns ? ns - passed : 0);
   abandon();
   return has_left && is_all_sent;
@@ -112,13 +120,16 @@ exchange::thread_counts& exchange::counts_of(std::int64_t thread) {
   return added;
 }
 
+void exchange::act_as(std::int64_t thread) noexcept {
+  counts_owner = 0;
+  acting_thread = thread;
+}
+
 exchange::thread_counts& exchange::own_counts() noexcept {
-  // The exchange's identity, not its address, which a later one may have again.
-  static thread_local std::uint64_t of_exchange = 0;
   static thread_local thread_counts* counts = nullptr;
-  if (of_exchange != m_identity || counts == nullptr) [[unlikely]] {
-    counts = &counts_of(gettid());
-    of_exchange = m_identity;
+  if (counts_owner != m_identity || counts == nullptr) [[unlikely]] {
+    counts = &counts_of(acting_thread != 0 ? acting_thread : gettid());
+    counts_owner = m_identity;
   }
   return *counts;
 }
@@ -160,7 +171,7 @@ void exchange::announce_deadline(std::uint64_t ns) noexcept {
   // Pairs with rest(): either this sees until when the thread sleeps, or the thread sees the queue.
   tasks::full_fence();
   const std::uint64_t until = m_sleeps_until.load(std::memory_order_seq_cst);
-  if (until == 0 || until <= base::monotonic_ns() + ns) return;
+  if (until == 0 || until <= current_monotonic_ns() + ns) return;
   m_naps.wake_all();
   const std::lock_guard guard(m_waking);
   if (m_link != nullptr) m_link->wake();
@@ -227,10 +238,10 @@ std::size_t exchange::receive(thread_counts& counts) noexcept {
   const std::lock_guard guard(m_receiving, std::adopt_lock);
   if (!m_is_open.load(std::memory_order_acquire)) return 0;
   m_receiver = &counts;
-  const base::ticks begin = base::now();
+  const base::ticks begin = current_ticks();
   const std::size_t messages = m_link->receive(*this, messages_per_pass);
   if (messages != 0) {
-    counts.counts.receive_ticks.add(base::now() - begin);
+    counts.counts.receive_ticks.add(current_ticks() - begin);
     counts.counts.messages.add(messages);
   }
   return messages;
@@ -239,7 +250,7 @@ std::size_t exchange::receive(thread_counts& counts) noexcept {
 bool exchange::look_after(thread_counts& counts, occasion why, bool acknowledges_all) noexcept {
   const std::uint64_t self = counts.identity;
   std::uint32_t messages = 0;
-  const base::ticks begin = base::now();
+  const base::ticks begin = current_ticks();
   for_each_with_work([&](locality_number other, outbox& box) {
     messages += box.look(why, self);
     const base::ticks since = m_incoming[other].unacknowledged_since.load(std::memory_order_relaxed);
@@ -248,7 +259,7 @@ bool exchange::look_after(thread_counts& counts, occasion why, bool acknowledges
     const std::uint64_t delay_ns = std::min(box.message_ns(), most_acknowledgement_delay_ns);
     if (acknowledges_all || waited_ns >= static_cast<double>(delay_ns)) messages += box.acknowledge();
   });
-  if (messages != 0) counts.counts.send_ticks.add(base::now() - begin);
+  if (messages != 0) counts.counts.send_ticks.add(current_ticks() - begin);
   return messages != 0;
 }
 
@@ -259,7 +270,7 @@ void exchange::note_look(base::ticks current_time) noexcept {
 }
 
 bool exchange::is_looked_after() const noexcept {
-  return base::now() - m_last_look.load(std::memory_order_seq_cst) < m_nap_ticks;
+  return current_ticks() - m_last_look.load(std::memory_order_seq_cst) < m_nap_ticks;
 }
 
 bool exchange::advance() noexcept { return advance(occasion::own_idle); }
@@ -268,7 +279,7 @@ bool exchange::advance(occasion why) noexcept {
   if (!m_is_open.load(std::memory_order_acquire)) return false;
   thread_counts& counts = own_counts();
   if (why == occasion::own_idle) counts.looks += 1;
-  counts.last_look = base::now();
+  counts.last_look = current_ticks();
   note_look(counts.last_look);
   if (receive(counts) != 0) return true;
   look_after(counts, why, false);
@@ -296,6 +307,31 @@ std::uint64_t exchange::ns_to_deadline() const noexcept {
   return result;
 }
 
+bool exchange::look_around(thread_counts& counts) noexcept {
+  if (receive(counts) != 0) return true;
+  look_after(counts, occasion::own_leaves, true);
+  return false;
+}
+
+// Says until when the own thread rests. Returns for how many ns it may; 0: not at all.
+std::uint64_t exchange::begin_rest(bool must_nap) noexcept {
+  const bool has_sent = m_has_sent.exchange(false, std::memory_order_relaxed);
+  const std::uint64_t ns = must_nap || has_sent ? nap_ns : longest_watch_sleep_ns;
+  m_sleeps_until.store(current_monotonic_ns() + ns, std::memory_order_seq_cst);
+  m_looks_soon.store(ns <= nap_ns, std::memory_order_relaxed);
+  // Pairs with announce_deadline and outbox::add.
+  tasks::full_fence();
+  const std::uint64_t until_deadline = std::min(ns, ns_to_deadline());
+  return m_is_ending.load(std::memory_order_seq_cst) ? 0 : until_deadline;
+}
+
+exchange::rest_plan exchange::look_as_own_thread() noexcept {
+  m_sleeps_until.store(0, std::memory_order_relaxed);
+  const bool must_nap = is_looked_after();
+  if (!must_nap && look_around(own_counts())) return {false, 0};
+  return {must_nap, begin_rest(must_nap)};
+}
+
 // Naps while others look after the messages, otherwise looks after them, and sleeps in the transport if there is nothing to
 // do.
 void exchange::rest(thread_counts& counts) noexcept {
@@ -303,22 +339,14 @@ void exchange::rest(thread_counts& counts) noexcept {
   const bool must_nap = is_looked_after();
   if (!must_nap) {
     m_naps.cancel();
-    if (receive(counts) != 0) return;
-    look_after(counts, occasion::own_leaves, true);
+    if (look_around(counts)) return;
   }
-  const bool has_sent = m_has_sent.exchange(false, std::memory_order_relaxed);
-  std::uint64_t ns = must_nap || has_sent ? nap_ns : longest_watch_sleep_ns;
-  m_sleeps_until.store(base::monotonic_ns() + ns, std::memory_order_seq_cst);
-  m_looks_soon.store(ns <= nap_ns, std::memory_order_relaxed);
-  // Pairs with announce_deadline and outbox::add.
-  tasks::full_fence();
-  ns = std::min(ns, ns_to_deadline());
-  const bool must_go_on = m_is_ending.load(std::memory_order_seq_cst) || ns == 0;
-  if (must_nap && must_go_on)
+  const std::uint64_t ns = begin_rest(must_nap);
+  if (must_nap && ns == 0)
     m_naps.cancel();
   else if (must_nap)
     m_naps.wait(key, ns);
-  else if (!must_go_on)
+  else if (ns != 0)
     m_link->wait(ns);
   m_sleeps_until.store(0, std::memory_order_relaxed);
 }
@@ -347,7 +375,7 @@ void exchange::on_message(locality_number from, bytes_view bytes) noexcept {
       on_fragment(from, content);
     else
       return malformed(from, "a message of an unknown kind");
-    if (!box.is_acknowledgement_due()) source.unacknowledged_since.store(base::now(), std::memory_order_relaxed);
+    if (!box.is_acknowledgement_due()) source.unacknowledged_since.store(current_ticks(), std::memory_order_relaxed);
     box.note_received();
     set_work(from);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trimtab/parcels/coalescing/clock.hpp"
 #include "trimtab/tasks/core/asymmetric_fence.hpp"
 
 namespace trimtab::parcels {
@@ -45,7 +46,7 @@ flush_reason outbox::reason_for(const parcel_queue& queue, const coalescing& set
   queue_state state;
   state.parcels = queue.parcels();
   state.bytes = queue.bytes();
-  state.age_ns = reads_age && !queue.is_empty() ? ns_between(queue.oldest(), base::now()) : 0;
+  state.age_ns = reads_age && !queue.is_empty() ? ns_between(queue.oldest(), current_ticks()) : 0;
   state.is_awaited = queue.awaited_since != 0;
   state.under_way = m_sent.load(std::memory_order_relaxed) - m_handled.load(std::memory_order_acquire) + m_waiting.size();
   state.batch = queue.batch;
@@ -77,7 +78,7 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, con
   base::ticks current_time = 0;
   if (is_first) {
     pend(1);
-    current_time = base::now();
+    current_time = current_ticks();
     queue.expect_first(adder, current_time, m_ns_per_tick, message_ns());
     queue.traffic_kind = traffic_kind_of(queue.forecast().burst_parcels());
     queue.batch = batch_of(settings_of(own), m_short_message_ns, queue.parcel_ns());
@@ -92,7 +93,7 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, con
   const flush_reason why = reason_for(queue, settings, occasion::added, is_burst);
   bool is_sent = false;
   if (why != flush_reason::none) {
-    if (!is_first) current_time = base::now();
+    if (!is_first) current_time = current_ticks();
     const std::uint64_t send_ticks = m_messages.send_ticks.get();
     is_sent = send(queue, why, current_time);
     count_adder(m_messages.send_ticks.get() - send_ticks, adder.is_task);
@@ -146,7 +147,7 @@ std::uint32_t outbox::look(occasion why, std::uint64_t looker) {
     if (reason != flush_reason::none)
       messages += send(queue, reason);
     else if (seen == occasion::own_idle && queue.awaited_since == 0)
-      queue.awaited_since = base::now();
+      queue.awaited_since = current_ticks();
   });
   return messages;
 }
@@ -186,7 +187,7 @@ std::uint64_t outbox::ns_to_deadline() const {
     const std::uint64_t longest =
         settings.rules == coalescing::way::adaptive ? longest_forecast_ns : longest_wait_ns(settings);
     if (longest == 0) return;
-    const std::uint64_t age = ns_between(queue.oldest(), base::now());
+    const std::uint64_t age = ns_between(queue.oldest(), current_ticks());
     const bool must_look = settings.rules == coalescing::way::strict;
     result = std::min(result, age < longest ? longest - age : must_look ? 0 : longest);
   });
@@ -253,7 +254,7 @@ void outbox::count_message(std::size_t bytes, base::ticks took) {
 send_status outbox::try_send(std::span<const bytes_view> parts, base::ticks& current_time) {
   const base::ticks begin = current_time;
   const send_status status = m_link.try_send(m_to, parts);
-  current_time = base::now();
+  current_time = current_ticks();
   if (status != send_status::sent) return status;
   m_sent.store(m_sent.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   std::size_t bytes = 0;
@@ -263,7 +264,7 @@ send_status outbox::try_send(std::span<const bytes_view> parts, base::ticks& cur
 }
 
 bool outbox::send(parcel_queue& queue, flush_reason why) {
-  base::ticks current_time = base::now();
+  base::ticks current_time = current_ticks();
   return send(queue, why, current_time);
 }
 
@@ -298,7 +299,7 @@ bool outbox::send_waiting() {
   bool is_any_sent = false;
   while (!m_waiting.empty()) {
     waiting_message& first = m_waiting.front();
-    base::ticks current_time = base::now();
+    base::ticks current_time = current_ticks();
     send_status status;
     if (first.total != 0) {
       status = send_fragment(first, current_time);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "trimtab/parcels/coalescing/clock.hpp"
+
 namespace trimtab::parcels {
 
 namespace {
@@ -24,7 +26,7 @@ void parcel_queue::append(const void* bytes, std::size_t count) {
 void parcel_queue::define(const action& what) {
   if (what.number < m_is_defined.size() && m_is_defined[what.number]) [[likely]]
     return;
-  if (m_parcels == 0) m_oldest = base::now();
+  if (m_parcels == 0) m_oldest = current_ticks();
   const parcel_header header{sizeof(action_definition), definition_action};
   const action_definition definition{what.number, 0, what.portable_kind, what.portable_function, what.kind->signature};
   append(&header, sizeof header);

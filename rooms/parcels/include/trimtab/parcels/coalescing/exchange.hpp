@@ -50,8 +50,22 @@ class exchange final : public tasks::background_work, private message_sink {
            std::size_t most_parcel_bytes);
   ~exchange() override;
 
-  // Begins to receive.
+  // Begins to receive, with a thread of its own.
   void start();
+
+  // For simulations, which call in one thread what several threads do (coalescing/clock.hpp).
+  // Begins to receive, without a thread of its own.
+  void open() noexcept;
+  // From now on the calling thread counts as this one; 0: as itself again.
+  static void act_as(std::int64_t thread) noexcept;
+  // What the own thread does between two rests, and how it rests then: at most so many ns, in a nap that before_sleep and an
+  // earlier deadline end, or asleep in the transport. 0 ns: it looks again at once.
+  struct rest_plan {
+    bool is_nap = false;
+    std::uint64_t ns = 0;
+  };
+  rest_plan look_as_own_thread() noexcept;
+
   // Sends what waits, tells the others that this locality leaves, and ends the thread. At most `ns` nanoseconds. False: not
   // everything could be sent. Nothing is received afterwards.
   bool leave(std::uint64_t ns);
@@ -122,6 +136,8 @@ class exchange final : public tasks::background_work, private message_sink {
   void note_look(base::ticks current_time) noexcept;
   bool is_looked_after() const noexcept;
   void watch() noexcept;
+  bool look_around(thread_counts& counts) noexcept;
+  std::uint64_t begin_rest(bool must_nap) noexcept;
   void rest(thread_counts& counts) noexcept;
   std::uint64_t ns_to_deadline() const noexcept;
   void announce_deadline(std::uint64_t ns) noexcept;
