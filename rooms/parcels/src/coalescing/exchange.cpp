@@ -186,7 +186,7 @@ void exchange::send(locality_number other, const outgoing& parcel) {
   }
   // Who computes in between looks itself now and then: a parcel that waits may wait for an acknowledgement that has come
   // already.
-  if (((result.is_first && !result.is_burst) || result.is_sent) && result.at - counts.last_look > m_look_ticks)
+  if ((!result.is_burst || result.is_sent) && result.at != 0 && result.at - counts.last_look > m_look_ticks)
     advance_within_send(counts.counts);
   if (result.deadline_ns != 0) announce_deadline(result.deadline_ns);
   if (!result.has_room) [[unlikely]]

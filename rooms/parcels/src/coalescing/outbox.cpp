@@ -91,9 +91,11 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, con
   const coalescing& settings = settings_of(own);
   const bool is_burst = looks_soon.load(std::memory_order_relaxed) && queue.forecast().is_expected();
   const flush_reason why = reason_for(queue, settings, occasion::added, is_burst);
+  const bool is_adaptive = settings.rules == coalescing::way::adaptive;
+  // Who sends one now and then has to look whether what was sent before has been handled.
+  if (!is_first && (why != flush_reason::none || (is_adaptive && !is_burst))) current_time = current_ticks();
   bool is_sent = false;
   if (why != flush_reason::none) {
-    if (!is_first) current_time = current_ticks();
     const std::uint64_t send_ticks = m_messages.send_ticks.get();
     is_sent = send(queue, why, current_time);
     count_adder(m_messages.send_ticks.get() - send_ticks, adder.is_task);
@@ -102,7 +104,7 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, con
   return {m_waiting_bytes <= limit,
           is_sent,
           is_first,
-          is_burst && settings.rules == coalescing::way::adaptive,
+          is_burst && is_adaptive,
           waits_alone ? longest_wait_ns(settings) : 0,
           current_time};
 }

@@ -32,6 +32,7 @@ void parcel_queue::define(const action& what) {
   append(&header, sizeof header);
   append(&definition, sizeof definition);
   m_parcels += 1;
+  m_definitions += 1;
   if (m_is_defined.size() <= what.number) m_is_defined.resize(what.number + 1);
   m_is_defined[what.number] = true;
 }
@@ -47,10 +48,11 @@ void parcel_queue::expect_first(const parcel_adder& adder, base::ticks current_t
 
 void parcel_queue::learn(base::ticks current_time, double ns_per_tick, flush_reason why) noexcept {
   const base::ticks end = awaited_since != 0 ? awaited_since : current_time;
-  const double gap_ns = static_cast<double>(end - m_oldest) * ns_per_tick / std::max(m_parcels - 1, 1u);
-  m_forecast.sent(m_parcels, static_cast<std::uint64_t>(gap_ns), why);
+  const double gap_ns = static_cast<double>(end - m_oldest) * ns_per_tick / (std::max(parcels(), 2u) - 1);
+  if (parcels() == 0) return;
+  m_forecast.sent(parcels(), static_cast<std::uint64_t>(gap_ns), why);
   const bool has_filled = why == flush_reason::count || why == flush_reason::batch || why == flush_reason::full;
-  if (m_parcels < least_parcels_timed || !has_filled) return;
+  if (parcels() < least_parcels_timed || !has_filled) return;
   const auto mean = static_cast<double>(m_parcel_ns);
   m_parcel_ns = static_cast<std::uint64_t>(std::clamp(mean + (gap_ns - mean) / 8, 10.0, 10'000.0));
 }
@@ -89,7 +91,7 @@ std::vector<std::byte> parcel_queue::take_message(std::uint64_t handled) {
 
 void parcel_queue::clear() noexcept {
   m_message.resize(sizeof(message_header));
-  m_parcels = 0;
+  m_parcels = m_definitions = 0;
   awaited_since = 0;
 }
 

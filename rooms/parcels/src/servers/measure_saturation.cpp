@@ -161,25 +161,21 @@ server_settings all_through(std::uint32_t servers) {
   return settings;
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 // One point for each number of servers. Empty: a receiver is lost.
 std::vector<saturation_point> measure_by_turns(row_senders& senders, served_transport& link, saturation_point what,
                                                const saturation_plan& plan) {
-  std::vector<std::vector<double>> rates(plan.servers.size());
+  std::vector<double> rates(plan.servers.size());
   for (std::uint32_t round = 0; round < plan.rounds; ++round)
     for (std::size_t i = 0; i < plan.servers.size(); ++i) {
       link.set(all_through(plan.servers[i]));
-      rates[i].push_back(senders.measure(what, plan.ns_each));
-      if (rates[i].back() == 0 || !link.drain(leave_ns)) return {};
+      const double rate = senders.measure(what, plan.ns_each);
+      if (rate == 0 || !link.drain(leave_ns)) return {};
+      rates[i] = std::max(rates[i], rate);
     }
   std::vector<saturation_point> points;
   for (std::size_t i = 0; i < plan.servers.size(); ++i) {
     what.servers = plan.servers[i];
-    what.messages_per_s = median(rates[i]);
+    what.messages_per_s = rates[i];
     points.push_back(what);
   }
   return points;

@@ -17,7 +17,7 @@ struct saturation_plan {
   std::vector<std::uint32_t> senders = {}, in_flight = {};
   std::vector<std::uint32_t> servers = {};  // 0 among them
   std::uint64_t ns_each = 4'000'000;
-  std::uint32_t rounds = 5;  // the median of so many counts; in each round, all numbers of servers by turns
+  std::uint32_t rounds = 5;  // the best of so many, since others only make it slower; in each, all numbers of servers
 };
 // For a machine with so many CPUs: at most half of them send.
 saturation_plan plan_for(std::uint32_t cpus);

@@ -44,7 +44,7 @@ class outbox {
     // This parcel waits in a queue that was empty, and will be sent after so many ns at the latest; 0: without such a time,
     // or another parcel began to wait before it.
     std::uint64_t deadline_ns = 0;
-    base::ticks at = 0;  // the time, if is_first or is_sent
+    base::ticks at = 0;  // the time, if is_first, is_sent, or no burst is expected; else 0
   };
   // looks_soon: somebody will look soon, so that a parcel may wait for others that are expected (burst_forecast). It is read
   // when others can see the parcel, so who takes it back and then looks finds what has trusted it.

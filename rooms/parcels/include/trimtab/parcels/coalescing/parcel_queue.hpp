@@ -35,7 +35,8 @@ class parcel_queue {
   void define(const action& what);
 
   bool is_empty() const noexcept { return m_parcels == 0; }
-  std::uint32_t parcels() const noexcept { return m_parcels; }
+  // Without those that define actions.
+  std::uint32_t parcels() const noexcept { return m_parcels - m_definitions; }
   std::size_t bytes() const noexcept { return m_message.size(); }  // of the message, with its header
   base::ticks oldest() const noexcept { return m_oldest; }         // when it was added
   std::uint64_t last_adder() const noexcept { return m_last.identity; }
@@ -63,7 +64,7 @@ class parcel_queue {
   void append(const void* bytes, std::size_t count);
 
   std::vector<std::byte> m_message;
-  std::uint32_t m_parcels = 0;
+  std::uint32_t m_parcels = 0, m_definitions = 0;  // m_parcels: with definitions
   parcel_adder m_last;
   base::ticks m_oldest = 0, m_last_event = 0;
   std::uint64_t m_parcel_ns = 50;
