@@ -14,6 +14,14 @@ constexpr std::size_t most_parcel_overhead = 2 * sizeof(parcel_header) + sizeof(
 
 constexpr std::size_t most_short_bytes = 512;
 
+// Shorter times between two parcels are none that their sender computes in.
+constexpr std::uint64_t least_pause_ns = 1'000;
+// Of a queue with many parcels, the clock is read at one in so many.
+constexpr std::uint32_t clock_reads = 8;
+bool may_be_paced(const parcel_queue& queue) noexcept {
+  return queue.parcels() <= clock_reads || queue.parcels() % clock_reads == 0;
+}
+
 }  // namespace
 
 outbox::outbox(transport& link, locality_number to, double ns_per_tick, const coalescing& standard)
@@ -92,14 +100,19 @@ outbox::added outbox::add(const outgoing& parcel, const parcel_adder& adder, con
   const bool is_burst = looks_soon.load(std::memory_order_relaxed) && queue.forecast().is_expected();
   const flush_reason why = reason_for(queue, settings, occasion::added, is_burst);
   const bool is_adaptive = settings.rules == coalescing::way::adaptive;
-  // Who sends one now and then has to look whether what was sent before has been handled.
-  if (!is_first && (why != flush_reason::none || (is_adaptive && !is_burst))) current_time = current_ticks();
+  if (!is_first && (why != flush_reason::none || (is_adaptive && !is_burst && may_be_paced(queue))))
+    current_time = current_ticks();
   bool is_sent = false;
   if (why != flush_reason::none) {
     const std::uint64_t send_ticks = m_messages.send_ticks.get();
     is_sent = send(queue, why, current_time);
     count_adder(m_messages.send_ticks.get() - send_ticks, adder.is_task);
   }
+  // Who sends one now and then has to look whether what was sent before has been handled; not who sends one at once after
+  // the other.
+  if (!is_first && why == flush_reason::none && current_time != 0 &&
+      ns_between(queue.oldest(), current_time) < queue.parcels() * least_pause_ns)
+    current_time = 0;
   const bool waits_alone = is_first && !queue.is_empty();
   return {m_waiting_bytes <= limit,
           is_sent,
