@@ -18,6 +18,16 @@ def replay_program() -> Path:
     return _NATIVE / "bin" / "trimtab-replay"
 
 
+def network_program() -> Path:
+    """The program that measures messages between processes of this machine."""
+    return _NATIVE / "bin" / "trimtab-network"
+
+
+def user_data_folder() -> Path:
+    """Where the history and other things are that later runs use; may not exist."""
+    return Path(os.environ.get("XDG_DATA_HOME") or user_home() / ".local" / "share") / "trimtab"
+
+
 def cmake_dir() -> Path:
     """What to give CMake as trimtab_DIR."""
     return _NATIVE / "cmake"

