@@ -86,6 +86,24 @@ int main() {
 
 }  // namespace coalesced
 
+namespace served {
+
+int twice(int x) { return 2 * x; }
+
+int main() {
+  trimtab::job job({.servers = 1});
+  // clang-format off
+  if (trimtab::parcels::served_transport* const servers = job.servers()) {
+    servers->wind_up(1);   // one more
+    servers->disable();    // everybody sends for themselves, from now on
+    servers->enable();
+  }
+  // clang-format on
+  return trimtab::async(job.at(job.size() - 1), twice, 21).get() == 42 ? 0 : 1;
+}
+
+}  // namespace served
+
 namespace failures {
 
 int checked_root(int x) {
@@ -148,10 +166,11 @@ int main(int argc, char** argv) {
   if (std::strcmp(name, "hello") == 0) return hello::main();
   if (std::strcmp(name, "calls") == 0) return calls::main();
   if (std::strcmp(name, "coalesced") == 0) return coalesced::main();
+  if (std::strcmp(name, "served") == 0) return served::main();
   if (std::strcmp(name, "failures") == 0) return failures::main();
   if (std::strcmp(name, "child") == 0) return limits::start_child();
   if (std::strcmp(name, "asked") == 0) return limits::ask_who_waits();
   if (std::strcmp(name, "again") == 0) return limits::join_again();
-  std::fprintf(stderr, "jobs: expected hello, calls, coalesced or failures, found '%s'\n", name);
+  std::fprintf(stderr, "jobs: expected hello, calls, coalesced, served or failures, found '%s'\n", name);
   return 2;
 }

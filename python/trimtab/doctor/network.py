@@ -76,7 +76,9 @@ def measure(*, is_short: bool = False) -> tuple[list[Saturation], str]:
     measured = _parsed(ended.stdout.splitlines())
     problem = ended.stderr.strip()
     if not measured:
-        raise NetworkError(problem or f"{command[0]} ended with status {ended.returncode} and printed nothing")
+        raise NetworkError(
+            problem or f"{command[0]} ended with status {ended.returncode} and printed nothing"
+        )
     return measured, problem
 
 
@@ -85,5 +87,7 @@ def _parsed(lines: Iterable[str]) -> list[Saturation]:
     for line in lines:
         fields = json.loads(line)
         points = [Point(**point) for point in fields["points"]]
-        made.append(Saturation(fields["transport"], points, [Choice(**choice) for choice in fields["choices"]]))
+        made.append(
+            Saturation(fields["transport"], points, [Choice(**choice) for choice in fields["choices"]])
+        )
     return made

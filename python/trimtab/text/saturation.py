@@ -52,7 +52,9 @@ def saturation(transport: str, points: Sequence[_Point], choices: Sequence[_Choi
         *[f"{counted(count, 'server')}" for count in servers],
         title=f"{_NAMES.get(transport, transport)}: messages a second, and how many times that with servers",
     )
-    rates = {(point.bytes, point.senders, point.in_flight, point.servers): point.messages_per_s for point in points}
+    rates = {
+        (point.bytes, point.senders, point.in_flight, point.servers): point.messages_per_s for point in points
+    }
     for size, senders, in_flight, count in rates:
         if count != 0:
             continue

@@ -60,13 +60,12 @@ class streaming_member {
 
 // ThreadSanitizer supports no threads in a process that was forked by one with threads, which earlier tests may have left;
 // and it sees no races between processes.
-bool may_fork(const transport_kind& kind) {
 #if defined(__SANITIZE_THREAD__)
-  return false && kind.can_fork;
+constexpr bool are_forks_supported = false;
 #else
-  return kind.can_fork;
+constexpr bool are_forks_supported = true;
 #endif
-}
+bool may_fork(const transport_kind& kind) { return are_forks_supported && kind.can_fork; }
 
 void stream_until_locality_0_leaves(meeting_point& meeting, locality_number number, std::uint32_t size) {
   streaming_member self(meeting, number, size);

@@ -1,0 +1,65 @@
+"""Communication servers: what is measured of a machine's network, and jobs that send through them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import finished
+
+Workload = Callable[[str], Path]
+
+# Long enough rows of messages for servers, and answers that are checked.
+ALL_TO_ALL = ["--words", "500", "--rounds", "10"]
+
+
+def all_to_all(
+    trimtab: str, workload: Workload, transport: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    command = [trimtab, "launch", "-n", "3", "--transport", transport, "--", str(workload("job_all_to_all"))]
+    return finished([*command, *ALL_TO_ALL], timeout=120, env={**os.environ, **variables})
+
+
+def test_what_was_measured_is_shown_and_kept_for_later_jobs(trimtab: str, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    environment = {**os.environ, "TRIMTAB_NETWORK_FOLDER": str(folder)}
+    shown = finished([trimtab, "doctor", "--network", "--json"], env=environment)
+    assert shown.returncode == 0, shown.stderr
+    parts = json.loads(shown.stdout)
+    assert parts["problem"] == ""
+    assert [one["transport"] for one in parts["network"]] == ["shm", "tcp"]
+    for one in parts["network"]:
+        assert one["choices"][0]["free_cpus"] == one["choices"][0]["servers"] == 0
+        assert {point["servers"] for point in one["points"]} >= {0, 1}
+        assert all(point["messages_per_s"] > 0 for point in one["points"])
+    files = sorted(folder.iterdir())
+    assert [file.name.rsplit("-", 1)[1] for file in files] == ["shm.txt", "tcp.txt"]
+    assert files[0].read_text().startswith("trimtab saturation curve 1\ntransport: shared memory\n")
+
+
+def test_a_folder_that_cannot_be_made_is_named(trimtab: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    environment = {**os.environ, "TRIMTAB_NETWORK_FOLDER": str(tmp_path / "file" / "below")}
+    shown = finished([trimtab, "doctor", "--network"], env=environment)
+    assert (shown.returncode, shown.stdout) == (1, "")
+    assert str(tmp_path / "file" / "below") in shown.stderr
+
+
+@pytest.mark.parametrize("transport", ["shm", "tcp"])
+@pytest.mark.parametrize("servers", ["1", "3"])
+def test_answers_are_the_same_through_servers(
+    trimtab: str, workload: Workload, transport: str, servers: str
+) -> None:
+    completed = all_to_all(trimtab, workload, transport, TRIMTAB_COMMUNICATION_SERVERS=servers)
+    assert (completed.returncode, completed.stderr) == (0, "")
+    assert "check=right" in completed.stdout.splitlines()
+
+
+def test_a_number_that_is_not_allowed_is_refused(trimtab: str, workload: Workload) -> None:
+    completed = all_to_all(trimtab, workload, "shm", TRIMTAB_COMMUNICATION_SERVERS="65")
+    assert completed.returncode != 0
+    assert "TRIMTAB_COMMUNICATION_SERVERS: expected" in completed.stderr
