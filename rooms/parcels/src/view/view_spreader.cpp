@@ -1,0 +1,34 @@
+#include "trimtab/parcels/view/view_spreader.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace trimtab::parcels {
+
+view_spreader::view_spreader(std::uint32_t localities, locality_number self, const spreading& settings)
+    : m_settings(settings), m_self(self), m_random(settings.seed + self), m_messages(localities), m_is_gone(localities) {
+  if (self >= localities) throw std::invalid_argument("trimtab: who spreads a view must be one of the localities");
+  for (locality_number other = 0; other < localities; ++other)
+    if (other != self) m_peers.push_back(other);
+}
+
+bool view_spreader::on_message(locality_number to) {
+  if (m_settings.messages == 0 || to == m_self || m_is_gone.at(to)) return false;
+  if (++m_messages[to] < m_settings.messages) return false;
+  m_messages[to] = 0;
+  return true;
+}
+
+// The first of a shuffled list: R. Durstenfeld, "Algorithm 235: Random permutation" (Comm. ACM 7, 1964).
+std::vector<locality_number> view_spreader::on_period() {
+  const std::size_t count = std::min<std::size_t>(m_settings.fan_out, m_peers.size());
+  for (std::size_t i = 0; i < count; ++i) std::swap(m_peers[i], m_peers[i + m_random.below(m_peers.size() - i)]);
+  return {m_peers.begin(), m_peers.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+void view_spreader::set_gone(locality_number which) {
+  m_is_gone.at(which) = true;
+  std::erase(m_peers, which);
+}
+
+}  // namespace trimtab::parcels
