@@ -121,7 +121,7 @@ job_plan plan_job(const job_options& options, options::look_up_function look_up)
   job_plan plan;
   plan.options = options;
   plan.options.standard = coalescing_of(settings, options.standard);
-  if (settings.servers) plan.options.servers = *settings.servers;
+  if (settings.servers) plan.options.servers = settings.servers;
   plan.curve_folder = curve_folder(settings.network_folder, look_up);
   plan.options.tunes_coalescing = settings.parcel_tune.value_or(options.tunes_coalescing);
   plan.options.runtime.workers = workers_of(options.runtime.workers, look_up);

@@ -102,6 +102,7 @@ class row_senders final : message_sink {
     std::uint64_t begin = 0;
     {
       std::vector<std::jthread> threads;
+      threads.reserve(what.senders);
       for (std::uint32_t sender = 0; sender < what.senders; ++sender)
         threads.emplace_back([&, sender] {
           ready.fetch_add(1);

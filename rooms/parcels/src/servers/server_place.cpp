@@ -41,6 +41,7 @@ std::vector<server_place> places_for_servers(const base::cpu_mask& allowed, cons
     return one.rank != other.rank ? one.rank < other.rank : one.place.domain < other.place.domain;
   });
   std::vector<server_place> places;
+  places.reserve(ranked.size());
   for (const ranked_place& entry : ranked) places.push_back(entry.place);
   return places;
 }
