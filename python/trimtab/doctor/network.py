@@ -31,14 +31,21 @@ class Point:
 
 
 @dataclass(frozen=True)
+class ServedSizes:
+    """So many servers for messages longer than those of the entry before, up to `largest_bytes`, in rows of so many."""
+
+    largest_bytes: int
+    servers: int
+    least_messages: int
+
+
+@dataclass(frozen=True)
 class Choice:
-    """What a job chooses that has so many CPUs which no worker uses: 0 servers, or these for messages of these sizes."""
+    """What a job chooses that has so many CPUs which no worker uses."""
 
     free_cpus: int
     servers: int
-    smallest_bytes: int
-    largest_bytes: int
-    least_messages: int
+    selection: list[ServedSizes]
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,11 @@ def _parsed(lines: Iterable[str]) -> list[Saturation]:
         fields = json.loads(line)
         points = [Point(**point) for point in fields["points"]]
         made.append(
-            Saturation(fields["transport"], points, [Choice(**choice) for choice in fields["choices"]])
+            Saturation(fields["transport"], points, [_choice(choice) for choice in fields["choices"]])
         )
     return made
+
+
+def _choice(fields: dict[str, Any]) -> Choice:
+    selection = [ServedSizes(**sizes) for sizes in fields["selection"]]
+    return Choice(fields["free_cpus"], fields["servers"], selection)

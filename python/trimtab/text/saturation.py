@@ -27,17 +27,22 @@ class _Point(Protocol):
     def messages_per_s(self) -> float: ...
 
 
+class _Sizes(Protocol):
+    @property
+    def largest_bytes(self) -> int: ...
+    @property
+    def servers(self) -> int: ...
+    @property
+    def least_messages(self) -> int: ...
+
+
 class _Choice(Protocol):
     @property
     def free_cpus(self) -> int: ...
     @property
     def servers(self) -> int: ...
     @property
-    def smallest_bytes(self) -> int: ...
-    @property
-    def largest_bytes(self) -> int: ...
-    @property
-    def least_messages(self) -> int: ...
+    def selection(self) -> Sequence[_Sizes]: ...
 
 
 def saturation(transport: str, points: Sequence[_Point], choices: Sequence[_Choice]) -> None:
@@ -67,13 +72,16 @@ def saturation(transport: str, points: Sequence[_Point], choices: Sequence[_Choi
 
 
 def choice_line(choice: _Choice) -> str:
-    """`with 2 CPUs that no worker uses: 1 server, for messages of 64 B to 4 KiB, after 15 in a row`."""
-    free = counted(choice.free_cpus, "CPU")
-    line = f"with {free} that no worker uses: {counted(choice.servers, 'server')}"
-    if choice.servers == 0:
-        return line
-    sizes = f"{size_text(choice.smallest_bytes)} to {size_text(choice.largest_bytes)}"
-    return f"{line}, for messages of {sizes}, after {choice.least_messages - 1} in a row"
+    """`with 2 CPUs that no worker uses: 1 server, for messages of 9 B to 4 KiB in rows of 16 and more`."""
+    line = f"with {counted(choice.free_cpus, 'CPU')} that no worker uses: {counted(choice.servers, 'server')}"
+    parts, before = [line], 0
+    for sizes in choice.selection:
+        if choice.servers and sizes.servers:
+            of_them = "" if sizes.servers == choice.servers else f"{sizes.servers} of them "
+            span = f"{size_text(before + 1)} to {size_text(sizes.largest_bytes)}"
+            parts.append(f"{of_them}for messages of {span} in rows of {sizes.least_messages} and more")
+        before = sizes.largest_bytes
+    return ", ".join(parts)
 
 
 def problem_line(problem: str) -> None:

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -53,10 +54,13 @@ void print_point(const saturation_point& point, bool is_first) {
 // What a job would choose with so many CPUs for servers.
 void print_choice(const saturation_curve& curve, std::uint32_t free_cpus, std::uint32_t senders) {
   const server_settings chosen = choose_servers(curve, free_cpus, senders);
-  std::printf(
-      "%s{\"free_cpus\": %u, \"servers\": %u, \"smallest_bytes\": %zu, \"largest_bytes\": %zu, \"least_messages\": %u}",
-      free_cpus == 0 ? "" : ", ", free_cpus, chosen.servers, chosen.smallest_served_bytes, chosen.largest_served_bytes,
-      chosen.least_messages);
+  std::printf("%s{\"free_cpus\": %u, \"servers\": %u, \"selection\": [", free_cpus == 0 ? "" : ", ", free_cpus,
+              chosen.servers);
+  for (const served_sizes& sizes : chosen.selection)
+    std::printf("%s{\"largest_bytes\": %zu, \"servers\": %u, \"least_messages\": %u}",
+                &sizes == chosen.selection.data() ? "" : ", ", sizes.largest_bytes, std::min(sizes.servers, chosen.servers),
+                sizes.least_messages);
+  std::printf("]}");
 }
 
 void print(const saturation_curve& curve, const std::string& transport, const saturation_plan& plan) {

@@ -15,8 +15,7 @@ namespace trimtab::parcels {
 inline server_settings all_through_servers(std::uint32_t servers, std::size_t largest = 4096) {
   server_settings settings;
   settings.servers = servers;
-  settings.largest_served_bytes = largest;
-  settings.least_messages = 1;
+  settings.selection = {{largest, server_settings::most_servers, 1}};
   return settings;
 }
 
@@ -34,7 +33,7 @@ inline transport_kind with_servers(transport_kind kind, const server_settings& s
     server_settings m_settings;
   };
   kind.name += "_with_" + std::to_string(settings.servers) + "_servers";
-  kind.most_bytes_under_way += settings.most_under_way * settings.largest_served_bytes;
+  kind.most_bytes_under_way += settings.most_under_way * largest_served(settings);
   kind.new_meeting = [inner = kind.new_meeting, settings](std::uint32_t size) {
     return std::make_unique<served_meeting>(inner(size), settings);
   };

@@ -37,9 +37,8 @@ TEST(choose_servers, small_messages_in_numbers_gain_on_a_machine_with_many_cores
   });
   const server_settings chosen = choose_servers(curve, 8, 16);
   EXPECT_EQ(chosen.servers, 2u);
-  EXPECT_EQ(chosen.smallest_served_bytes, 8u);
-  EXPECT_EQ(chosen.largest_served_bytes, 4096u);
-  EXPECT_EQ(chosen.least_messages, 4u);
+  const std::vector<served_sizes> expected{{8, 2, 4}, {512, 2, 4}, {4096, 2, 4}, {65536, 0, 1}};
+  EXPECT_EQ(chosen.selection, expected);
   EXPECT_EQ(choose_servers(curve, 1, 16).servers, 1u);
   EXPECT_EQ(choose_servers(curve, 0, 16).servers, 0u);
 }
@@ -57,6 +56,17 @@ TEST(choose_servers, servers_for_which_there_are_no_cpus_do_not_count) {
   EXPECT_EQ(choose_servers(two_as_well, 7, 16).servers, 1u) << "the fewest of those that gain as much";
 }
 
+TEST(choose_servers, each_size_has_its_own_servers) {
+  const auto curve = made_up_curve([](const saturation_point& point) {
+    if (point.bytes == 8) return point.servers == 8 ? 1.5 : 1.2;
+    return point.bytes == 4096 && point.servers == 1 && point.in_flight >= 16 ? 1.3 : 0.9;
+  });
+  const server_settings chosen = choose_servers(curve, 8, 16);
+  EXPECT_EQ(chosen.servers, 8u);
+  const std::vector<served_sizes> expected{{8, 8, 1}, {512, 0, 1}, {4096, 1, 16}, {65536, 0, 1}};
+  EXPECT_EQ(chosen.selection, expected);
+}
+
 TEST(choose_servers, the_nearest_number_of_senders_decides_and_sizes_that_lose_are_left_out) {
   const auto curve = made_up_curve([](const saturation_point& point) {
     return point.senders >= 4 && point.bytes >= 512 && point.bytes <= 4096 ? 1.2 : 0.8;
@@ -64,9 +74,8 @@ TEST(choose_servers, the_nearest_number_of_senders_decides_and_sizes_that_lose_a
   EXPECT_EQ(choose_servers(curve, 8, 3).servers, 0u);
   const server_settings chosen = choose_servers(curve, 8, 5);
   EXPECT_EQ(chosen.servers, 1u);
-  EXPECT_EQ(chosen.smallest_served_bytes, 512u);
-  EXPECT_EQ(chosen.largest_served_bytes, 4096u);
-  EXPECT_EQ(chosen.least_messages, 1u);
+  const std::vector<served_sizes> expected{{8, 0, 1}, {512, 1, 1}, {4096, 1, 1}, {65536, 0, 1}};
+  EXPECT_EQ(chosen.selection, expected);
 }
 
 TEST(saturation_curve, is_the_same_after_it_was_written_and_read) {

@@ -68,8 +68,12 @@ TEST(served_transport, wrong_settings_are_errors_that_say_what_is_allowed) {
   settings.consecutive = 11;
   EXPECT_EQ(problem_of(settings), "consecutive must be 1 to 10, found 11");
   settings.consecutive = 4;
-  settings.smallest_served_bytes = 5000;
-  EXPECT_EQ(problem_of(settings), "smallest_served_bytes must be 1 to 4096, found 5000");
+  settings.selection = {{64, 1, 1}, {5000, 1, 1}};
+  EXPECT_EQ(problem_of(settings), "selection: largest_bytes must be a power of two, found 5000");
+  settings.selection = {{4096, 1, 1}, {64, 1, 1}};
+  EXPECT_EQ(problem_of(settings), "selection: largest_bytes must be 4097 to 65536, found 64");
+  settings.selection = {{4096, 1, 0}};
+  EXPECT_EQ(problem_of(settings), "selection: least_messages must be 1 to 1048576, found 0");
   served_job job(2, {});
   EXPECT_THROW(job.sender->set(settings), std::invalid_argument);
   EXPECT_EQ(job.sender->settings(), server_settings{}) << "nothing has changed";
@@ -140,7 +144,7 @@ TEST(served_transport, flow_control_bounds_what_waits_for_one_locality_and_no_ot
 
 TEST(served_transport, single_messages_are_sent_by_the_client) {
   server_settings settings = all_through_servers(1);
-  settings.least_messages = 4;
+  settings.selection.front().least_messages = 4;
   settings.longest_pause_in_row_ns = 0;  // no two messages are in a row
   served_job job(2, settings);
   send_pattern(*job.sender, 1, 64, 0, 10);
@@ -150,7 +154,31 @@ TEST(served_transport, single_messages_are_sent_by_the_client) {
   send_pattern(*job.sender, 1, 64, 10, 30);
   // The last of those ten began a row, even if the clock has not moved in between.
   EXPECT_EQ(job.sender->counts().served, 18u);
-  receive_pattern(*job.receivers[0], 64, 30);
+  // The first of a row is sent as the row before was long, the next one as that was.
+  settings.longest_pause_in_row_ns = 0;
+  job.sender->set(settings);
+  ASSERT_TRUE(job.sender->drain(long_enough_ns));
+  send_pattern(*job.sender, 1, 64, 30, 31);
+  EXPECT_EQ(job.sender->counts().served, 19u);
+  ASSERT_TRUE(job.sender->drain(long_enough_ns));
+  send_pattern(*job.sender, 1, 64, 31, 32);
+  EXPECT_EQ(job.sender->counts().served, 19u);
+  receive_pattern(*job.receivers[0], 64, 32);
+}
+
+TEST(served_transport, sizes_are_served_as_the_selection_says) {
+  server_settings settings = all_through_servers(3);
+  settings.selection = {{64, 0, 1}, {1024, 2, 1}, {4096, 3, 1000}};
+  served_job job(2, settings);
+  const auto served_of = [&](std::size_t bytes) {
+    const std::uint64_t before = job.sender->counts().served;
+    const std::vector<std::byte> message(bytes);
+    EXPECT_EQ(job.sender->try_send(1, bytes_view(message)), send_status::sent);
+    EXPECT_TRUE(job.sender->drain(long_enough_ns));
+    return job.sender->counts().served - before;
+  };
+  for (const std::size_t bytes : {1, 64, 1025, 4096, 4097, 65537}) EXPECT_EQ(served_of(bytes), 0u) << bytes;
+  for (const std::size_t bytes : {65, 1024}) EXPECT_EQ(served_of(bytes), 1u) << bytes;
 }
 
 TEST(served_transport, without_order_a_client_sends_beside_its_server) {

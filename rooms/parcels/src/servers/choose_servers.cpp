@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <set>
 
@@ -10,7 +11,6 @@ namespace {
 constexpr double least_gain = 1.05;  // less may be noise, and a server costs a CPU
 
 struct measured_gain {
-  std::uint64_t bytes;
   std::uint32_t in_flight, servers;
   double ratio;  // of the rate with servers to that without
 };
@@ -23,45 +23,45 @@ std::uint32_t nearest_senders(const saturation_curve& curve, std::uint32_t limit
   return above == measured.begin() ? *above : *std::prev(above);
 }
 
-std::vector<measured_gain> gains_of(const saturation_curve& curve, std::uint32_t senders, std::uint32_t free_cpus) {
+// Of messages of that size, with at most so many servers.
+std::vector<measured_gain> gains_of(const saturation_curve& curve, std::uint64_t bytes, std::uint32_t senders,
+                                    std::uint32_t free_cpus) {
   std::vector<measured_gain> gains;
   for (const saturation_point& served : curve.points) {
-    if (served.senders != senders || served.servers == 0 || served.servers > free_cpus) continue;
+    if (served.bytes != bytes || served.senders != senders || served.servers == 0 || served.servers > free_cpus) continue;
     for (const saturation_point& direct : curve.points)
-      if (direct.servers == 0 && direct.senders == senders && direct.bytes == served.bytes &&
-          direct.in_flight == served.in_flight)
-        gains.push_back({served.bytes, served.in_flight, served.servers, served.messages_per_s / direct.messages_per_s});
+      if (direct.servers == 0 && direct.senders == senders && direct.bytes == bytes && direct.in_flight == served.in_flight)
+        gains.push_back({served.in_flight, served.servers, served.messages_per_s / direct.messages_per_s});
   }
   return gains;
 }
 
-// The sum of the logarithms of what the selection gains; 0: one of its measurements is too slow, or there is none.
-double gain_of(const std::vector<measured_gain>& gains, const server_settings& selection) {
+// The sum of the logarithms of what these servers gain in rows of so many messages and more; 0: one is too slow, or none was
+// measured.
+double gain_of(const std::vector<measured_gain>& gains, std::uint32_t servers, std::uint32_t least_messages) {
   double sum = 0;
   for (const measured_gain& gain : gains) {
-    const bool is_selected = gain.servers == selection.servers && gain.bytes >= selection.smallest_served_bytes &&
-                             gain.bytes <= selection.largest_served_bytes && gain.in_flight >= selection.least_messages;
-    if (!is_selected) continue;
+    if (gain.servers != servers || gain.in_flight < least_messages) continue;
     if (gain.ratio < least_gain) return 0;
     sum += std::log(gain.ratio);
   }
   return sum;
 }
 
-// Each selection that begins and ends at measurements with this number of servers.
-std::vector<server_settings> selections_of(const std::vector<measured_gain>& gains, const server_settings& standard) {
-  std::vector<server_settings> selections;
-  for (const measured_gain& first : gains)
-    for (const measured_gain& last : gains) {
-      if (first.servers != last.servers || first.bytes > last.bytes) continue;
-      server_settings selection = standard;
-      selection.servers = first.servers;
-      selection.smallest_served_bytes = first.bytes;
-      selection.largest_served_bytes = last.bytes;
-      selection.least_messages = first.in_flight;
-      if (problem_of(selection).empty()) selections.push_back(selection);
-    }
-  return selections;
+// The fewest servers of those that gain most.
+served_sizes best_for(const std::vector<measured_gain>& gains, std::size_t largest_bytes) {
+  constexpr double as_much = 1e-9;
+  served_sizes best{largest_bytes, 0, 1};
+  double most = 0;
+  for (const measured_gain& candidate : gains) {
+    const double gain = gain_of(gains, candidate.servers, candidate.in_flight);
+    const bool is_cheaper = gain > most - as_much && most > 0 && candidate.servers < best.servers;
+    if (gain <= most + as_much && !is_cheaper) continue;
+    most = gain;
+    best.servers = candidate.servers;
+    best.least_messages = candidate.in_flight;
+  }
+  return best;
 }
 
 }  // namespace
@@ -71,15 +71,19 @@ server_settings choose_servers(const saturation_curve& curve, std::uint32_t free
   server_settings best = standard;
   best.servers = 0;
   if (curve.points.empty()) return best;
-  const std::vector<measured_gain> gains = gains_of(curve, nearest_senders(curve, senders), free_cpus);
-  double most = 0;
-  for (const server_settings& selection : selections_of(gains, standard)) {
-    const double gain = gain_of(gains, selection);
-    if (gain > most || (gain == most && gain > 0 && selection.servers < best.servers)) {
-      most = gain;
-      best = selection;
-    }
+  std::set<std::uint64_t> sizes;
+  for (const saturation_point& point : curve.points)
+    if (point.bytes <= server_settings::most_served_bytes) sizes.insert(point.bytes);
+  std::vector<served_sizes> selection;
+  for (const std::uint64_t bytes : sizes) {
+    // What lies between two sizes that were measured is taken for the larger one.
+    const std::size_t largest = std::bit_ceil(static_cast<std::size_t>(bytes));
+    if (!selection.empty() && selection.back().largest_bytes == largest) selection.pop_back();
+    const std::vector<measured_gain> gains = gains_of(curve, bytes, nearest_senders(curve, senders), free_cpus);
+    selection.push_back(best_for(gains, largest));
+    best.servers = std::max(best.servers, selection.back().servers);
   }
+  if (best.servers > 0) best.selection = std::move(selection);
   return best;
 }
 

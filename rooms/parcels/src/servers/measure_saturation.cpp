@@ -157,8 +157,7 @@ class row_senders final : message_sink {
 server_settings all_through(std::uint32_t servers) {
   server_settings settings;
   settings.servers = servers;
-  settings.largest_served_bytes = server_settings::most_served_bytes;
-  settings.least_messages = 1;
+  settings.selection = {{server_settings::most_served_bytes, server_settings::most_servers, 1}};
   return settings;
 }
 

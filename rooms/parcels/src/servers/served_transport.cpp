@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "servers/communication_server.hpp"
 #include "servers/destination.hpp"
@@ -24,7 +25,7 @@ namespace {
 struct message_row {
   std::uint64_t transport = 0;
   std::uint64_t last_ns = 0;
-  std::uint32_t messages = 0;
+  std::uint32_t messages = 0, messages_before = 0;  // of this row and the one before
 };
 thread_local message_row row_of_this_thread;
 
@@ -55,45 +56,52 @@ send_status served_transport::try_send(locality_number to, std::span<const bytes
     return send_status::gone;
   const std::uint32_t active = m_active.load(std::memory_order_acquire);
   const outgoing_message message{target, to, parts, active == 0 ? 0 : bytes_in(parts)};
+  const std::uint32_t row = active == 0 ? 0 : expected_row();
   if (target.unsent.load(std::memory_order_acquire) != 0)
     return m_live.keeps_order.load(std::memory_order_relaxed) ? send_in_order(message, active)
                                                               : send_without_order(message, active);
   // Now no server sends there, and none will before this call has ended.
-  if (active == 0 || !is_in_row() || !is_for_servers(message.size)) return send_directly(message);
-  const std::uint32_t server = choose_server(target, to, active);
+  if (active == 0) return send_directly(message);
+  const std::uint32_t servers = servers_for(message.size, row, active);
+  if (servers == 0) return send_directly(message);
+  const std::uint32_t server = choose_server(target, to, servers);
   if (give(message, server)) return send_status::sent;
   if (m_live.clients_stay_active.load(std::memory_order_relaxed)) return send_directly(message);
   m_servers[server]->want_slot();
   return send_status::no_room;
 }
 
-bool served_transport::is_for_servers(std::size_t bytes) const noexcept {
-  return bytes <= m_live.largest_bytes.load(std::memory_order_relaxed) &&
-         bytes >= m_live.smallest_bytes.load(std::memory_order_relaxed);
+// How many servers may get a message of that size, in a row of so many; 0: the client sends it.
+std::uint32_t served_transport::servers_for(std::size_t bytes, std::uint32_t row, std::uint32_t active) const noexcept {
+  const auto size_class = static_cast<std::size_t>(std::bit_width(bytes - 1));
+  if (size_class >= size_classes) return 0;
+  const std::uint64_t both = m_live.selection[size_class].load(std::memory_order_relaxed);
+  return row < both >> 32 ? 0 : std::min(active, static_cast<std::uint32_t>(both));
 }
 
-// Counts the message that this thread sends now.
-bool served_transport::is_in_row() const noexcept {
-  const std::uint32_t least = m_live.least_messages.load(std::memory_order_relaxed);
-  if (least == 1) return true;
+// Counts the message that this thread sends now. Returns how many its row will have, as far as is known.
+std::uint32_t served_transport::expected_row() const noexcept {
   message_row& row = row_of_this_thread;
   const std::uint64_t now_ns = base::monotonic_ns();
-  const bool goes_on =
-      row.transport == m_identity && now_ns - row.last_ns <= m_live.longest_pause_ns.load(std::memory_order_relaxed);
-  row = {m_identity, now_ns, goes_on ? std::min(row.messages, least) + 1 : 1};
-  return row.messages >= least;
+  const bool is_other = row.transport != m_identity;
+  if (is_other || now_ns - row.last_ns > m_live.longest_pause_ns.load(std::memory_order_relaxed))
+    row = {m_identity, now_ns, 0, is_other ? 0 : row.messages};
+  row.last_ns = now_ns;
+  if (row.messages < server_settings::most_messages) row.messages += 1;
+  return std::max(row.messages, row.messages_before);
 }
 
 // Of the client's domain, if there is one.
-std::uint32_t served_transport::choose_server(destination& target, locality_number to, std::uint32_t active) const noexcept {
+std::uint32_t served_transport::choose_server(destination& target, locality_number to,
+                                              std::uint32_t servers) const noexcept {
   const std::uint32_t turn = to + target.turn++ / m_live.consecutive.load(std::memory_order_relaxed);
-  if (m_domain_of_cpu.empty()) return turn % active;
+  if (m_domain_of_cpu.empty()) return turn % servers;
   const auto cpu = static_cast<std::size_t>(std::max(0, sched_getcpu()));
   const std::uint32_t domain = cpu < m_domain_of_cpu.size() ? m_domain_of_cpu[cpu] : 0;
-  if (domain >= m_servers_of_domain.size()) return turn % active;
+  if (domain >= m_servers_of_domain.size()) return turn % servers;
   const std::vector<std::uint32_t>& near = m_servers_of_domain[domain];
-  const auto count = static_cast<std::uint32_t>(std::lower_bound(near.begin(), near.end(), active) - near.begin());
-  return count == 0 ? turn % active : near[turn % count];
+  const auto count = static_cast<std::uint32_t>(std::lower_bound(near.begin(), near.end(), servers) - near.begin());
+  return count == 0 ? turn % servers : near[turn % count];
 }
 
 send_status served_transport::send_directly(const outgoing_message& message) noexcept {
@@ -129,7 +137,8 @@ send_status served_transport::send_in_order(const outgoing_message& message, std
 }
 
 send_status served_transport::send_without_order(const outgoing_message& message, std::uint32_t active) noexcept {
-  if (active == 0 || !is_for_servers(message.size)) return send_beside_server(message);
+  const std::uint32_t servers = active == 0 ? 0 : servers_for(message.size, server_settings::most_messages, active);
+  if (servers == 0) return send_beside_server(message);
   const bool may_send = m_live.clients_stay_active.load(std::memory_order_relaxed);
   const std::uint32_t most = m_live.most_under_way.load(std::memory_order_relaxed);
   if (message.target.unsent.load(std::memory_order_relaxed) >= most) {
@@ -137,7 +146,7 @@ send_status served_transport::send_without_order(const outgoing_message& message
     message.target.held_for_flow.add();
     return refuse_until(message.target, most / 2);
   }
-  const std::uint32_t server = choose_server(message.target, message.to, active);
+  const std::uint32_t server = choose_server(message.target, message.to, servers);
   if (give(message, server)) return send_status::sent;
   if (may_send) return send_beside_server(message);
   m_servers[server]->want_slot();

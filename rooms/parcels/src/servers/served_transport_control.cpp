@@ -92,15 +92,24 @@ void served_transport::publish_locked() {
   constexpr auto relaxed = std::memory_order_relaxed;
   m_live.consecutive.store(m_settings.consecutive, relaxed);
   m_live.most_under_way.store(m_settings.most_under_way, relaxed);
-  m_live.least_messages.store(m_settings.least_messages, relaxed);
-  m_live.smallest_bytes.store(m_settings.smallest_served_bytes, relaxed);
-  m_live.largest_bytes.store(m_settings.largest_served_bytes, relaxed);
+  publish_selection_locked();
   m_live.longest_pause_ns.store(m_settings.longest_pause_in_row_ns, relaxed);
   m_live.looks_before_sleep_ns.store(m_settings.looks_before_sleep_ns, relaxed);
   m_live.clients_stay_active.store(m_settings.clients_stay_active, relaxed);
   m_live.keeps_order.store(m_settings.keeps_order, relaxed);
   m_settings.servers = start_servers_locked(m_settings.servers);
   m_active.store(m_is_enabled ? m_settings.servers : 0, std::memory_order_release);
+}
+
+void served_transport::publish_selection_locked() {
+  m_live.largest_bytes.store(largest_served(m_settings), std::memory_order_relaxed);
+  auto sizes = m_settings.selection.begin();
+  for (std::size_t size_class = 0; size_class < size_classes; ++size_class) {
+    while (sizes != m_settings.selection.end() && sizes->largest_bytes < std::size_t{1} << size_class) ++sizes;
+    const std::uint64_t both =
+        sizes == m_settings.selection.end() ? 0 : std::uint64_t{sizes->least_messages} << 32 | sizes->servers;
+    m_live.selection[size_class].store(both, std::memory_order_relaxed);
+  }
 }
 
 // Returns how many of them there are.

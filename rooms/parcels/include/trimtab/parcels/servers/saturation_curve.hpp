@@ -42,9 +42,10 @@ parsed_curve read_curve(const std::string& file);
 // Whole or not at all. Returns what has failed; empty: nothing.
 std::string write_curve(const saturation_curve& curve, const std::string& file);
 
-// Servers for a process with so many senders and CPUs that nothing else uses. Servers are used for sizes and counts only
-// where all measurements, of the nearest number of senders that is not higher, were at least 5 % faster than without; of
-// these selections the one that gains most. No such selection: 0 servers. The other settings are those of `standard`.
+// Servers for a process with so many senders and CPUs that nothing else uses. For each size that was measured, and the sizes
+// between it and the one below: so many servers, and in rows of so many messages, that all measurements of the nearest
+// number of senders that is not higher were at least 5 % faster than without; of these the choice that gains most. No such
+// choice for any size: 0 servers. The other settings are those of `standard`.
 server_settings choose_servers(const saturation_curve& curve, std::uint32_t free_cpus, std::uint32_t senders,
                                const server_settings& standard = {});
 

@@ -64,10 +64,14 @@ class served_transport final : public transport {
   bool leave(std::uint64_t ns) noexcept override;
 
  private:
+  // Sizes up to 2^k bytes, k from 0 to 16.
+  static constexpr std::size_t size_classes = 17;
   // What clients read of the settings.
   struct live_settings {
-    std::atomic<std::uint32_t> consecutive{1}, most_under_way{1}, least_messages{1};
-    std::atomic<std::size_t> smallest_bytes{1}, largest_bytes{1};
+    std::atomic<std::uint32_t> consecutive{1}, most_under_way{1};
+    std::atomic<std::size_t> largest_bytes{0};  // that a server may get
+    // By size_class: servers that get these messages, and in rows of how many; both in one, so that they belong together.
+    std::atomic<std::uint64_t> selection[size_classes] = {};
     std::atomic<std::uint64_t> longest_pause_ns{0}, looks_before_sleep_ns{0};
     std::atomic<bool> clients_stay_active{true}, keeps_order{true};
   };
@@ -77,9 +81,10 @@ class served_transport final : public transport {
   std::uint32_t start_servers_locked(std::uint32_t count);
   std::uint32_t change_servers(std::uint32_t count);
   void note_domains();
-  bool is_for_servers(std::size_t bytes) const noexcept;
-  bool is_in_row() const noexcept;
-  std::uint32_t choose_server(destination& target, locality_number to, std::uint32_t active) const noexcept;
+  void publish_selection_locked();
+  std::uint32_t servers_for(std::size_t bytes, std::uint32_t row, std::uint32_t active) const noexcept;
+  std::uint32_t expected_row() const noexcept;
+  std::uint32_t choose_server(destination& target, locality_number to, std::uint32_t servers) const noexcept;
   send_status send_directly(const outgoing_message& message) noexcept;
   send_status send_beside_server(const outgoing_message& message) noexcept;
   send_status send_in_order(const outgoing_message& message, std::uint32_t active) noexcept;

@@ -2,13 +2,26 @@
 //
 // A server adds latency to a single message, and helps where many small ones are sent at once. So messages are selected by
 // size and number, as in THOR, a runtime for UPC.
+//
+// By number: of messages that a thread sends in a row. How long a row will be is taken from the row before, so that a row is
+// sent in one way from its first message on: a few messages sent directly before the others would cost both ways.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace trimtab::parcels {
+
+// Which messages of some sizes servers send.
+struct served_sizes {
+  // Those that are longer than the ones of the entry before, up to this, in bytes: a power of two up to 64 KiB.
+  std::size_t largest_bytes = 4096;
+  std::uint32_t servers = 64;        // at most so many of them, 0 to 64; 0: the client sends them
+  std::uint32_t least_messages = 5;  // in rows of so many or more, 1 to 2^20; 1: every message
+  bool operator==(const served_sizes&) const = default;
+};
 
 struct server_settings {
   static constexpr std::uint32_t most_servers = 64;
@@ -26,12 +39,8 @@ struct server_settings {
   bool clients_stay_active = true;
   // Flow control: messages for one locality that may wait in servers, 1 to 2^20.
   std::uint32_t most_under_way = 128;
-  // Sizes that servers send, in bytes: 1 to 64 KiB. Others are sent by the client.
-  std::size_t smallest_served_bytes = 1;
-  std::size_t largest_served_bytes = 4096;
-  // A thread that has sent so many messages in a row gives the next ones to servers, 1 to 2^20: a single message is sent
-  // directly. 1: every message is given to a server.
-  std::uint32_t least_messages = 5;
+  // By size, ascending. What is longer than the last is sent by the client.
+  std::vector<served_sizes> selection = std::vector<served_sizes>(1);
   // Messages of one thread are in a row if the pause between two is at most this, up to 1 s.
   std::uint64_t longest_pause_in_row_ns = 2'000;
   // How long a server without work looks for more before it sleeps, up to 1 s. Costs its CPU.
@@ -42,6 +51,9 @@ struct server_settings {
 
   bool operator==(const server_settings&) const = default;
 };
+
+// The largest message that a server may get; 0: none.
+std::size_t largest_served(const server_settings& settings) noexcept;
 
 // What is wrong, as a sentence with name, allowed values and value; empty: nothing.
 std::string problem_of(const server_settings& settings);
