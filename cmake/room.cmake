@@ -73,13 +73,15 @@ function(trimtab_room)
 endfunction()
 
 # With sanitizers a process takes longer to start than most tests take, so there a room's tests share eight processes, and some are
-# left out: the variants of policies with one worker, and what enumerates schedules or simulates machines in one thread.
+# left out: the variants of policies with one worker and of transports with one server, and what enumerates schedules or simulates
+# machines in one thread.
 function(trimtab_room_tests room)
   if(NOT TRIMTAB_SANITIZE)
     gtest_discover_tests(test_${room} TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
     return()
   endif()
-  set(left_out machine.* interleaved_policies/* interleaved.a_queue_gives_each_task_once_whatever_the_schedule)
+  set(left_out machine.* servers/*_with_1_servers interleaved_policies/*
+    interleaved.a_queue_gives_each_task_once_whatever_the_schedule)
   foreach(policy local local_priority abp_priority hierarchy static_priority periodic_priority)
     list(APPEND left_out */${policy}_1)
   endforeach()

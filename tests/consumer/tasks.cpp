@@ -78,7 +78,7 @@ trimtab::task<int> search(int from) {
 int stopped_search() {
   std::stop_source source;
   trimtab::future<int> found = trimtab::spawn(source.get_token(), search(10));
-  trimtab::this_task::sleep_for(std::chrono::milliseconds(2));
+  trimtab::this_task::sleep_for(std::chrono::milliseconds(100));
   source.request_stop();
   return found.get();
 }
