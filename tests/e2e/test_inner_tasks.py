@@ -221,7 +221,8 @@ def test_a_trace_times_all(run: Run, compiled: Compiled, compiler: str) -> None:
     assert sum(task["timed"] for task in tasks) == sum(task["count"] for task in tasks) == TASKS
 
 
-# A thread that has lost its CPU in the midst of them seems to wait.
+# A thread that has lost its CPU in the midst of them seems to wait. Tasks of 80 ns, of which a sample is timed: on some
+# processors a timed one takes up to half as long again as the others, which the estimate does not know.
 @pytest.mark.alone
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_tasks_and_waits_are_the_time_of_the_region(
@@ -236,8 +237,8 @@ def test_tasks_and_waits_are_the_time_of_the_region(
         tasks = sum(task["total_s"] for task in report["tasks"])
         return (tasks + waited) / region["wall_s"], waited / region["wall_s"]
 
-    together, waits = long_enough(1, shares, lambda result: 0.6 < result[0] < 1.15 and result[1] < 0.6)
-    assert 0.6 < together < 1.15
+    together, waits = long_enough(1, shares, lambda result: 0.6 < result[0] < 1.6 and result[1] < 0.6)
+    assert 0.6 < together < 1.6
     # One thread waits for nobody: all that its waits took was the runtime's.
     assert waits < 0.6
 
