@@ -50,7 +50,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Saturation:
-    """Of one transport."""
+    """What was measured of one transport, and what jobs choose by it."""
 
     transport: str
     points: list[Point]

@@ -13,10 +13,7 @@ namespace trimtab::parcels {
 
 // All messages of up to `largest` bytes are given to servers.
 inline server_settings all_through_servers(std::uint32_t servers, std::size_t largest = 4096) {
-  server_settings settings;
-  settings.servers = servers;
-  settings.selection = {{largest, server_settings::most_servers, 1}};
-  return settings;
+  return all_served(servers, largest);
 }
 
 // The same kind of transport, with communication servers.

@@ -9,19 +9,6 @@
 namespace trimtab::parcels::simulation {
 namespace {
 
-constexpr std::uint32_t model_senders = 12, model_servers = 4;
-
-injection_machine contended_machine() {
-  return {.network = {
-              .latency_ns = 800, .overhead_ns = 200, .gap_ns = 100, .gap_per_byte_ns = 0.1, .ports = 2, .contention = 0.2}};
-}
-injection_machine machine_with_own_ports() {
-  injection_machine machine = contended_machine();
-  machine.network.ports = model_senders;
-  machine.network.contention = 0;
-  return machine;
-}
-
 // Calls use(load, rate without servers, rates with all through 1, 2 and 4 servers) for each size and length of a row.
 template <class function>
 void for_each_load(const injection_machine& machine, function&& use) {
@@ -30,7 +17,7 @@ void for_each_load(const injection_machine& machine, function&& use) {
       const injection_load load{bytes, model_senders, in_flight};
       std::vector<double> served;
       for (std::uint32_t servers = 1; servers <= model_servers; servers *= 2)
-        served.push_back(messages_per_s(machine, load, all_through_servers(servers)));
+        served.push_back(messages_per_s(machine, load, all_served(servers)));
       use(load, messages_per_s(machine, load, {}), served);
     }
 }
@@ -43,7 +30,7 @@ std::string name_of(const injection_load& load) {
 TEST(injection_model, one_message_takes_what_the_model_says) {
   injection_machine machine = machine_with_own_ports();
   EXPECT_NEAR(1e9 / messages_per_s(machine, {1, 1, 1}, {}), 2 * 800 + 4 * 200, 1);
-  EXPECT_NEAR(1e9 / messages_per_s(machine, {1, 1, 1}, all_through_servers(1)), 2 * 800 + 4 * 200 + 60 + 200, 1);
+  EXPECT_NEAR(1e9 / messages_per_s(machine, {1, 1, 1}, all_served(1)), 2 * 800 + 4 * 200 + 60 + 200, 1);
 }
 
 TEST(injection_model, a_port_for_all_is_the_limit) {

@@ -14,11 +14,11 @@ namespace trimtab::parcels {
 
 // `named`, else where the history is; empty: the user has no folder.
 std::string curve_folder(std::string_view named, options::look_up_function look_up);
-// Of this host: a folder may be shared by several. transport: "shm", "tcp".
+// Empty where the folder is. Of this host: a folder may be shared by several. transport: "shm", "tcp".
 std::string curve_file(const std::string& folder, const std::string& transport);
 
-// What a job with so many workers on this machine should have, by what was measured here; 0 servers where nothing was. A
-// file that cannot be read is named on the standard error, and is as none.
+// What a job with so many workers on this machine should have, by the curve that was measured here. A file that
+// cannot be read is named on the standard error, and is as none.
 server_settings measured_servers(const std::string& file, std::uint32_t workers, std::uint32_t free_cpus);
 
 }  // namespace trimtab::parcels

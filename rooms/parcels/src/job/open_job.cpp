@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -48,29 +50,26 @@ std::uint32_t workers_on_this_machine(const job_plan& plan) noexcept {
   return default_workers(cpus, is_mpi ? std::max(plan.local_size, local_ranks_of_mpi()) : plan.local_size, is_mpi);
 }
 
-// By what was measured here, or as many as were asked for.
-server_settings servers_for(const job_plan& plan, std::size_t free_cpus) {
-  server_settings chosen;
-  if (plan.options.servers) {
-    chosen.servers = *plan.options.servers;
-  } else if (!plan.curve_folder.empty()) {
-    const char* const transport = plan.transport == job_transport::shm ? "shm" : "tcp";
-    chosen = measured_servers(curve_file(plan.curve_folder, transport), plan.options.runtime.workers,
-                              static_cast<std::uint32_t>(free_cpus));
-  }
-  return chosen;
+// The CPUs that no worker of this host's localities uses, of which each has an equal share.
+std::vector<server_place> places_for_this_locality(const job_plan& plan) {
+  const std::uint32_t on_host = std::max(plan.local_size, 1u);
+  const std::vector<server_place> all = places_beside_workers(plan.options.runtime.workers * on_host);
+  const std::size_t share = all.size() / on_host, first = share * (plan.self.number % on_host);
+  return {all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(first + share)};
 }
 
-// MPI's transport has a server of its own.
+// As many as were asked for, or by what was measured here. MPI's transport has a server of its own.
 void add_servers(opened_job& opened, const job_plan& plan) {
   if (plan.transport != job_transport::shm && plan.transport != job_transport::tcp) return;
-  const std::uint32_t on_host = std::max(plan.local_size, 1u);
-  std::vector<server_place> places = places_beside_workers(plan.options.runtime.workers * on_host);
-  // The host's localities share what the workers leave.
-  const std::size_t share = places.size() / on_host, first = share * (plan.self.number % on_host);
-  places = {places.begin() + static_cast<std::ptrdiff_t>(first),
-            places.begin() + static_cast<std::ptrdiff_t>(first + share)};
-  const server_settings chosen = servers_for(plan, share);
+  const std::string curve = curve_file(plan.curve_folder, plan.transport == job_transport::shm ? "shm" : "tcp");
+  // Before anything is read of the machine: most jobs have no servers.
+  if (plan.options.servers ? *plan.options.servers == 0 : access(curve.c_str(), F_OK) != 0) return;
+  std::vector<server_place> places = places_for_this_locality(plan);
+  server_settings chosen;
+  if (plan.options.servers)
+    chosen.servers = *plan.options.servers;
+  else
+    chosen = measured_servers(curve, plan.options.runtime.workers, static_cast<std::uint32_t>(places.size()));
   if (const std::string problem = problem_of(chosen); !problem.empty())
     throw std::runtime_error("trimtab: job_options::servers: " + problem);
   if (chosen.servers == 0) return;

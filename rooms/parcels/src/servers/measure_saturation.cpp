@@ -154,20 +154,13 @@ class row_senders final : message_sink {
   std::atomic<bool> m_is_lost{false};
 };
 
-server_settings all_through(std::uint32_t servers) {
-  server_settings settings;
-  settings.servers = servers;
-  settings.selection = {{server_settings::most_served_bytes, server_settings::most_servers, 1}};
-  return settings;
-}
-
 // One point for each number of servers. Empty: a receiver is lost.
 std::vector<saturation_point> measure_by_turns(row_senders& senders, served_transport& link, saturation_point what,
                                                const saturation_plan& plan) {
   std::vector<double> rates(plan.servers.size());
   for (std::uint32_t round = 0; round < plan.rounds; ++round)
     for (std::size_t i = 0; i < plan.servers.size(); ++i) {
-      link.set(all_through(plan.servers[i]));
+      link.set(all_served(plan.servers[i]));
       const double rate = senders.measure(what, plan.ns_each);
       if (rate == 0 || !link.drain(leave_ns)) return {};
       rates[i] = std::max(rates[i], rate);
@@ -221,7 +214,7 @@ measured_saturation measure_saturation(const member_opener& open, const saturati
   if (!receivers.are_all_there()) return {{}, "the system starts no further process"};
   opened_transport opened = open(self);
   if (opened.link == nullptr) return {{}, std::move(opened.error)};
-  served_transport link(std::move(opened.link), all_through(0), places_beside_workers(size));
+  served_transport link(std::move(opened.link), all_served(0), places_beside_workers(size));
   measured_saturation result = measure_all(link, plan);
   link.leave(leave_ns);
   return result;

@@ -31,7 +31,7 @@ served_transport::served_transport(std::unique_ptr<transport> inner, const serve
 
 served_transport::~served_transport() = default;
 
-// Where all places are of one domain, clients need not know theirs.
+// If all places are in one domain of memory, clients need not know theirs.
 void served_transport::note_domains() {
   if (std::ranges::all_of(m_places, [&](const server_place& place) { return place.domain == m_places.front().domain; }))
     return;

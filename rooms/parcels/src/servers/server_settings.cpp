@@ -50,6 +50,13 @@ std::string problem_of(const server_settings& settings) {
   return {};
 }
 
+server_settings all_served(std::uint32_t servers, std::size_t largest_bytes) {
+  server_settings settings;
+  settings.servers = servers;
+  settings.selection = {{largest_bytes, server_settings::most_servers, 1}};
+  return settings;
+}
+
 std::size_t largest_served(const server_settings& settings) noexcept {
   std::size_t largest = 0;
   for (const served_sizes& sizes : settings.selection)

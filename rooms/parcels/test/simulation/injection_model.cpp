@@ -108,11 +108,16 @@ double messages_per_s(const injection_machine& machine, const injection_load& lo
   return injection_run(machine, load, settings).run();
 }
 
-server_settings all_through_servers(std::uint32_t servers) {
-  server_settings settings;
-  settings.servers = servers;
-  settings.selection = {{server_settings::most_served_bytes, server_settings::most_servers, 1}};
-  return settings;
+injection_machine contended_machine() {
+  return {.network = {
+              .latency_ns = 800, .overhead_ns = 200, .gap_ns = 100, .gap_per_byte_ns = 0.1, .ports = 2, .contention = 0.2}};
+}
+
+injection_machine machine_with_own_ports() {
+  injection_machine machine = contended_machine();
+  machine.network.ports = model_senders;
+  machine.network.contention = 0;
+  return machine;
 }
 
 saturation_curve curve_of(const injection_machine& machine, std::uint32_t senders, std::uint32_t most_servers) {
@@ -120,7 +125,7 @@ saturation_curve curve_of(const injection_machine& machine, std::uint32_t sender
   for (const std::uint64_t bytes : model_sizes)
     for (const std::uint32_t in_flight : model_rows)
       for (std::uint32_t servers = 0; servers <= most_servers; servers = std::max(1u, 2 * servers)) {
-        const double rate = messages_per_s(machine, {bytes, senders, in_flight}, all_through_servers(servers));
+        const double rate = messages_per_s(machine, {bytes, senders, in_flight}, all_served(servers));
         curve.points.push_back({bytes, senders, in_flight, servers, rate});
       }
   return curve;

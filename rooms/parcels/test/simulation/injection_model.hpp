@@ -27,8 +27,10 @@ struct injection_load {
 // Messages a second, of all senders together. Servers send what `settings` selects, in the order of each sender.
 double messages_per_s(const injection_machine& machine, const injection_load& load, const server_settings& settings);
 
-// All through so many servers.
-server_settings all_through_servers(std::uint32_t servers);
+inline constexpr std::uint32_t model_senders = 12, model_servers = 4;  // model_servers: CPUs for them
+// Two ports, which are slower the more threads use them; and a port for each sender.
+injection_machine contended_machine();
+injection_machine machine_with_own_ports();
 
 // What `trimtab doctor --network` would measure on that machine.
 saturation_curve curve_of(const injection_machine& machine, std::uint32_t senders, std::uint32_t most_servers);

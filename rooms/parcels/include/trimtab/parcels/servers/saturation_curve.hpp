@@ -22,7 +22,7 @@ struct saturation_point {
   bool operator==(const saturation_point&) const = default;
 };
 
-// Of one transport on one machine.
+// All measurements of one transport on one machine.
 struct saturation_curve {
   std::string transport = {};  // one line, as name() of the transport
   std::vector<saturation_point> points = {};

@@ -6,7 +6,7 @@
 
 namespace trimtab::parcels {
 
-// Of one server, since it was first used.
+// The counts of one server, since it was first used.
 struct server_counts {
   std::uint64_t messages = 0;  // sent by it
   std::uint64_t bytes = 0;

@@ -52,6 +52,9 @@ struct server_settings {
   bool operator==(const server_settings&) const = default;
 };
 
+// All messages of up to so many bytes through so many servers.
+server_settings all_served(std::uint32_t servers, std::size_t largest_bytes = server_settings::most_served_bytes);
+
 // The largest message that a server may get; 0: none.
 std::size_t largest_served(const server_settings& settings) noexcept;
 

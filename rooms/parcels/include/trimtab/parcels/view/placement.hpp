@@ -17,7 +17,7 @@ struct placement_options {
   double local_preference = 1;
 };
 
-// What is known of one locality when a task is placed.
+// What is known about a locality when a task is placed.
 struct placement_load {
   double tasks = 0;        // running and eligible
   double workers = 1;      // where it is unknown: 1
