@@ -15,6 +15,14 @@ from typing import Any
 
 import pytest
 from conftest import finished
+from running_jobs import (
+    LONGEST_END_S,
+    RunningJob,
+    descendants_of,
+    has_joined,
+    shared_files_of,
+    wait_until_over,
+)
 
 Workload = Callable[[str], Path]
 
@@ -31,8 +39,6 @@ SMALL = {
 # As long as nobody ends it.
 ENDLESS = ["--points", "2000", "--steps", "1000000000", "--no-check"]
 TRANSPORTS = ("shm", "tcp")
-# After the end of one, the others have two seconds, and then two more.
-LONGEST_END_S = 5.0
 
 
 def launched(
@@ -131,8 +137,8 @@ def test_two_jobs_at_once_do_not_meet(trimtab: str, workload: Workload) -> None:
             assert job.returncode == 0 and "localities=2\n" in out and "check=right\n" in out
 
 
-def test_twenty_jobs_start_in_a_row(trimtab: str, workload: Workload) -> None:
-    for number in range(20):
+def test_a_hundred_jobs_start_in_a_row(trimtab: str, workload: Workload) -> None:
+    for number in range(100):
         options = ("--transport", TRANSPORTS[number % 2])
         completed = launched(
             trimtab, 3, workload("job_tree"), "--roots", "3", "--depth", "3", options=options
@@ -151,9 +157,33 @@ def test_a_locality_that_comes_late_is_waited_for(trimtab: str, workload: Worklo
         )
 
 
-def test_who_does_not_come_is_named(trimtab: str, workload: Workload, tmp_path: Path) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("absent", [0, 1])
+def test_who_ends_in_order_before_it_joins_ends_the_job(
+    trimtab: str, workload: Workload, tmp_path: Path, transport: str, absent: int
+) -> None:
     script = tmp_path / "absent.sh"
-    script.write_text('[ "$TRIMTAB_JOB_RANK" = 1 ] && exit 0\nexec "$@"\n')
+    script.write_text(f'[ "$TRIMTAB_JOB_RANK" = {absent} ] && exit 0\nexec "$@"\n')
+    script.chmod(0o755)
+    program = (script, workload("job_heat"), *SMALL["job_heat"])
+    before = time.monotonic()
+    completed = launched(trimtab, 3, *program, options=("--transport", transport))
+    # TCP's locality 0 is the one that the others call: without it they end at once.
+    message = f"trimtab: locality {absent} (process "
+    assert message in completed.stderr or "cannot join the job" in completed.stderr, completed.stderr
+    assert completed.returncode in (1, 2) and "check=" not in completed.stdout
+    assert time.monotonic() - before < 60, "it must not wait until the patience of the others is over"
+
+
+def test_localities_that_are_no_job_may_end_when_they_like(trimtab: str) -> None:
+    script = '[ "$TRIMTAB_JOB_RANK" = 0 ] || sleep 2; echo "$TRIMTAB_JOB_RANK"'
+    completed = launched(trimtab, 2, "sh", "-c", script)
+    assert (completed.returncode, completed.stdout, completed.stderr) == (0, "0\n1\n", "")
+
+
+def test_who_does_not_come_is_named(trimtab: str, workload: Workload, tmp_path: Path) -> None:
+    script = tmp_path / "late.sh"
+    script.write_text('[ "$TRIMTAB_JOB_RANK" = 1 ] && sleep 600\nexec "$@"\n')
     script.chmod(0o755)
     environment = {**os.environ, "TRIMTAB_JOB_PATIENCE": "1"}
     for transport in TRANSPORTS:
@@ -222,88 +252,6 @@ def test_the_first_failure_is_the_exit_status(trimtab: str) -> None:
     first, second = completed.stderr.splitlines()
     assert first.startswith("trimtab: locality 1 (process ") and first.endswith(" ended with exit status 7")
     assert second == "trimtab: not ended in time: 0, 2; sending SIGTERM"
-
-
-class RunningJob:
-    """A job that goes on until somebody ends it."""
-
-    def __init__(self, command: list[str]) -> None:
-        self.launcher = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-        )
-
-    def wait_for(self, size: int, name: str, is_ready: Callable[[int], bool]) -> list[int]:
-        """The process numbers of the program `name`, by rank, as soon as there are `size` and they are ready."""
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            assert self.launcher.poll() is None, self.launcher.communicate()
-            pids = [pid for pid in descendants_of(self.launcher.pid) if name_of(pid) == name]
-            ranks = {rank: pid for pid in pids if (rank := rank_of(pid)) is not None}
-            if len(ranks) == size and all(map(is_ready, ranks.values())):
-                return [ranks[rank] for rank in sorted(ranks)]
-            time.sleep(0.01)
-        raise AssertionError(f"expected {size} processes {name}")
-
-    def end(self) -> tuple[int, str]:
-        """Exit status and messages, soon."""
-        _, err = self.launcher.communicate(timeout=LONGEST_END_S)
-        return self.launcher.returncode, err
-
-
-def descendants_of(pid: int) -> Iterator[int]:
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = path.read_text().split()
-        except OSError:
-            continue
-        for child in map(int, children):
-            yield child
-            yield from descendants_of(child)
-
-
-def name_of(pid: int) -> str:
-    try:
-        return Path(os.readlink(f"/proc/{pid}/exe")).name
-    except OSError:
-        return ""
-
-
-def rank_of(pid: int) -> int | None:
-    """None: the process is about to become the program, and has no environment for a moment."""
-    try:
-        words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return None
-    ranks = (int(word.split(b"=")[1]) for word in words if word.startswith(b"TRIMTAB_JOB_RANK="))
-    return next(ranks, None)
-
-
-def has_joined(pid: int) -> bool:
-    """All others have come: only then the process that advances messages has its thread."""
-    try:
-        return any(path.read_text() == "parcels\n" for path in Path(f"/proc/{pid}/task").glob("*/comm"))
-    except OSError:
-        return False
-
-
-def is_over(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
-def wait_until_over(pids: list[int]) -> None:
-    deadline = time.monotonic() + LONGEST_END_S
-    while not all(map(is_over, pids)):
-        assert time.monotonic() < deadline, [pid for pid in pids if not is_over(pid)]
-        time.sleep(0.01)
-
-
-def shared_files_of(pids: list[int]) -> list[Path]:
-    """What they map of /dev/shm and the like. Nobody else's files: other tests make some at the same time."""
-    lines = [line for pid in pids for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
-    return [Path(line.split(maxsplit=5)[5]) for line in lines if " rw-s " in line and "/" in line]
 
 
 def listening_sockets_of(pids: list[int]) -> set[str]:

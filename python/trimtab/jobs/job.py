@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from trimtab.bare import users_environment
+from trimtab.jobs.arrivals import Arrivals
 from trimtab.jobs.guardian import Guardian
 from trimtab.jobs.labels import Labels
 from trimtab.jobs.locality_process import LocalityProcess, Surroundings, end_in_words
@@ -34,7 +35,10 @@ _SETTLING_S = 0.5
 # How long the others have to end by themselves when one has failed; and again, after SIGTERM.
 _GRACE_S = 2.0
 # Of a job that the launcher is part of itself.
-_PLACE = ("TRIMTAB_JOB_PATH", "TRIMTAB_JOB_MEETING", "TRIMTAB_JOB_SOCKET")
+_PLACE = ("TRIMTAB_JOB_PATH", "TRIMTAB_JOB_MEETING", "TRIMTAB_JOB_SOCKET", "TRIMTAB_JOB_ARRIVALS")
+# A locality has ended in order, and others wait for it: how long until it counts as absent. What it has started may come.
+_ABSENT_S = 1.0
+_ABSENT_LOOK_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,8 @@ def run_job(argv: Sequence[str], options: JobOptions) -> int:
     # They are taken one by one, by sigtimedwait: no handler interrupts anything.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     try:
-        with Guardian() as guardian, opened_meeting(options.transport) as meeting:
-            job = _Job(options, guardian)
+        with Guardian() as guardian, opened_meeting(options.transport) as meeting, Arrivals() as arrivals:
+            job = _Job(options, guardian, arrivals)
             try:
                 job.start(program, argv, meeting, before)
                 return job.wait(watched)
@@ -79,10 +83,12 @@ def run_job(argv: Sequence[str], options: JobOptions) -> int:
 
 
 class _Job:
-    def __init__(self, options: JobOptions, guardian: Guardian) -> None:
-        self._options, self._guardian = options, guardian
+    def __init__(self, options: JobOptions, guardian: Guardian, arrivals: Arrivals) -> None:
+        self._options, self._guardian, self._arrivals = options, guardian, arrivals
         self._running: list[LocalityProcess] = []
         self._labels = Labels()
+        # Ended in order without having come, and when.
+        self._absent: list[tuple[LocalityProcess, float]] = []
         self._passed_on: signal.Signals | None = None
         self._status = 0
         # When what is next is done to those that have not ended; and what that is.
@@ -98,10 +104,9 @@ class _Job:
                 "TRIMTAB_JOB_SIZE": size,
                 "TRIMTAB_JOB_LOCAL_SIZE": size,
             }
-            environment = {**inherited, **meeting.variables_of(rank), **place}
-            surroundings = Surroundings(
-                environment, meeting.descriptors_of(rank), self._options.has_labels, mask
-            )
+            environment = {**inherited, **meeting.variables_of(rank), **self._arrivals.variables, **place}
+            descriptors = (*meeting.descriptors_of(rank), self._arrivals.descriptor)
+            surroundings = Surroundings(environment, descriptors, self._options.has_labels, mask)
             self._running.append(LocalityProcess(rank, program, argv, surroundings))
             self._guardian.watch(self._running[-1].pid)
         meeting.all_started()
@@ -117,15 +122,21 @@ class _Job:
     def wait(self, watched: Collection[int]) -> int:
         """Until all have ended; the job's exit status."""
         while self._running:
-            patience = 3600.0 if self._deadline is None else max(self._deadline - time.monotonic(), 0)
-            received = signal.sigtimedwait(watched, patience)
+            received = signal.sigtimedwait(watched, self._patience_s())
             if received is not None and received.si_signo != signal.SIGCHLD:
                 self._pass_on(signal.Signals(received.si_signo))
             self._take_ends()
+            self._look_for_absent()
             if self._deadline is not None and time.monotonic() >= self._deadline:
                 self._escalate()
         self._labels.finish()
         return self._status
+
+    def _patience_s(self) -> float:
+        """How long to wait for a signal."""
+        if self._deadline is not None:
+            return max(self._deadline - time.monotonic(), 0)
+        return _ABSENT_LOOK_S if self._absent else 3600.0
 
     def _pass_on(self, number: signal.Signals) -> None:
         if number == signal.SIGTSTP:
@@ -153,6 +164,23 @@ class _Job:
             locality, code = min(failed, key=lambda end: end[1] > 0)
             self._fail(*((self._killed_soon() if code == _LOST_ANOTHER else None) or (locality, code)))
 
+    def _look_for_absent(self) -> None:
+        """One has ended in order before it came, and others wait for it: they would do so until their patience is over."""
+        if self._deadline is not None:
+            return
+        for locality, ended_at in self._absent:
+            if self._arrivals.has_come(locality.rank) or time.monotonic() < ended_at + _ABSENT_S:
+                continue
+            waiting = sorted(self._arrivals.waiting() & {one.rank for one in self._running})
+            if waiting:
+                self._options.say(
+                    f"locality {locality.rank} (process {locality.pid}) has ended with exit status 0 and has not joined the "
+                    f"job, for which {', '.join(map(str, waiting))} wait{'s' if len(waiting) == 1 else ''}"
+                )
+                self._status = _LOST_ANOTHER
+                self._deadline = time.monotonic()
+                return
+
     def _killed_soon(self) -> tuple[LocalityProcess, int] | None:
         """One that was killed: others may see its closed connections before it is reported as ended."""
         deadline = time.monotonic() + _SETTLING_S
@@ -166,6 +194,8 @@ class _Job:
 
     def _remove(self, locality: LocalityProcess, code: int) -> None:
         self._running.remove(locality)
+        if code == 0 and self._running and not self._arrivals.has_come(locality.rank):
+            self._absent.append((locality, time.monotonic()))
         if code != 0 or self._deadline is not None:
             # What it has started, if it was a shell.
             locality.send(signal.SIGKILL)

@@ -249,8 +249,9 @@ void dispatcher::on_gone(locality_number from, std::string_view reason) noexcept
   const std::exception_ptr error = lost_error(from, reason);
   // Who learns of the loss by a call finds that objects know of it.
   if (m_objects != nullptr) m_objects->note_gone(from, error);
-  fail_what_awaits(from, error);
+  // First who may end this process: what waits would end it by an exception, without saying which locality was lost.
   m_gone(from, reason);
+  fail_what_awaits(from, error);
 }
 
 }  // namespace trimtab::parcels

@@ -131,6 +131,7 @@ job_plan plan_job(const job_options& options, options::look_up_function look_up)
   if (plan.transport == job_transport::shm) plan.shm = shm_of(settings);
   if (plan.transport == job_transport::tcp) plan.tcp = tcp_of(settings);
   const std::uint32_t others_unknown = plan.transport == job_transport::shm ? plan.self.size : 1;
+  plan.arrivals = settings.arrivals;
   plan.local_size = settings.local_size.value_or(others_unknown);
   return plan;
 }

@@ -22,8 +22,9 @@ struct job_plan {
   shm_options shm = {};
   tcp_options tcp = {};
   mpi_options mpi = {};
-  std::uint32_t local_size = 1;   // localities on this host
-  std::string curve_folder = {};  // of communication servers
+  std::uint32_t local_size = 1;      // localities on this host
+  std::string curve_folder = {};     // of communication servers
+  std::optional<int> arrivals = {};  // file descriptor: who is told that this locality has come
   job_options options = {};
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "job/arrival_report.hpp"
 #include "job/curve_files.hpp"
 #include "job/job_plan.hpp"
 #include "job/option_table.hpp"
@@ -97,8 +98,10 @@ opened_job open_from_environment(const job_options& options) {
     plan.options.runtime.workers = workers_on_this_machine(plan);
   if (plan.transport == job_transport::none) return {nullptr, nullptr, std::move(plan.options)};
   has_been_member = true;
+  const arrival_report arrival(plan.arrivals, plan.self.number);
   opened_transport opened = open_transport(plan);
   if (opened.link == nullptr) throw std::runtime_error("trimtab: cannot join the job: " + opened.error);
+  arrival.joined();
   opened_job result{std::move(opened.link), nullptr, {}};
   add_servers(result, plan);
   result.options = std::move(plan.options);

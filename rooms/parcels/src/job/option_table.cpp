@@ -44,6 +44,10 @@ constexpr row<job_settings> job_table[] = {
     {{"TRIMTAB_JOB_SOCKET", "", number(0, 0x7fffffff),
       "tcp: file descriptor of a socket that listens at the meeting address, for locality 0"},
      [](job_settings& into, const value& to) { into.meeting_socket = static_cast<int>(to.number); }},
+    {{"TRIMTAB_JOB_ARRIVALS", "", number(0, 0x7fffffff),
+      "file descriptor of a socket of datagrams, to which a locality says that it waits for the others, and that it has "
+      "joined them"},
+     [](job_settings& into, const value& to) { into.arrivals = static_cast<int>(to.number); }},
     {{"TRIMTAB_JOB_LISTEN", "127.0.0.1", any_text(), "tcp: numeric address at which this locality listens for others"},
      [](job_settings& into, const value& to) { into.listen_address = to.text; }},
     {{"TRIMTAB_JOB_MPI_LIBRARY", "", options::path(),
@@ -79,7 +83,7 @@ constexpr row<job_settings> job_table[] = {
 
 // Rank and size stay: with them alone no process takes itself for a locality, and what records it knows its rank.
 constexpr std::string_view forgotten_variables[] = {"TRIMTAB_JOB_TRANSPORT", "TRIMTAB_JOB_SECRET", "TRIMTAB_JOB_PATH",
-                                                    "TRIMTAB_JOB_MEETING", "TRIMTAB_JOB_SOCKET"};
+                                                    "TRIMTAB_JOB_MEETING",   "TRIMTAB_JOB_SOCKET", "TRIMTAB_JOB_ARRIVALS"};
 
 }  // namespace
 

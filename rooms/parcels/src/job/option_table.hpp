@@ -26,6 +26,7 @@ struct job_settings {
   std::string_view meeting = {};  // ADDRESS:PORT
   std::string_view listen_address = {};
   std::optional<int> meeting_socket = {};
+  std::optional<int> arrivals = {};
   std::string_view mpi_library = {};
   std::uint64_t patience_s = 0;
   std::size_t ring_bytes = 0;
