@@ -489,6 +489,12 @@ CAUSE = Enumeration(
             "the others wait for one locality in collective operations",
             label="late locality",
         ),
+        Value(
+            24,
+            "saturated_server",
+            "a communication server sends without a pause while its senders wait",
+            label="saturated server",
+        ),
     ),
     is_text=True,
 )

@@ -418,6 +418,46 @@ FLOW = T(
         F("actions", "ActionFlow[]", "the same parcels by action, most bytes first"),
     ),
 )
+COMMUNICATION_SERVER = T(
+    "CommunicationServer",
+    "A thread of one locality that sends messages for others.",
+    (
+        F("server", "integer", "number within the locality"),
+        F("messages", "integer", "that it has sent"),
+        F("bytes", "integer", "of these messages", "B"),
+        F("dropped", "integer", "messages whose receiver was gone"),
+        F("full_queue", "integer", "attempts to send that were refused, because its queue was full"),
+        F("no_room", "integer", "attempts of the server that the transport had no room for"),
+        F("busy_s", "number", "time in which it sent, times without a CPU included", "s"),
+        F("busy_share", "number?", "`busy_s` / time since it was started", "share", "not recorded"),
+        F(
+            "saturated_s",
+            "number",
+            "time in which it sent without a pause while senders were refused",
+            "s",
+        ),
+    ),
+)
+LOCALITY_SERVERS = T(
+    "LocalityServers",
+    "The communication servers of one locality.",
+    (
+        F("locality", "integer", "its number (its rank)"),
+        F("handed_over", "integer", "messages that senders have handed to servers"),
+        F("sent_directly", "integer", "messages that senders have sent themselves"),
+        F(
+            "held_for_order",
+            "integer",
+            "attempts to send that were refused, because earlier messages were still in a server",
+        ),
+        F(
+            "held_for_flow",
+            "integer",
+            "attempts to send that were refused, because as many messages as may wait in servers did",
+        ),
+        F("servers", "CommunicationServer[]", "those that were started, by number"),
+    ),
+)
 NETWORK = T(
     "Network",
     "The messages between the localities of a job.",
@@ -445,6 +485,7 @@ NETWORK = T(
             "s",
         ),
         F("flows", "Flow[]", "by `from` and `to`"),
+        F("servers", "LocalityServers[]", "communication servers, by locality; empty if there were none"),
     ),
 )
 REPORT = T(
@@ -508,6 +549,8 @@ REPORT_SCHEMA = ReportSchema(
         FINDING,
         WORKER,
         NETWORK,
+        LOCALITY_SERVERS,
+        COMMUNICATION_SERVER,
         FLOW,
         ACTION_FLOW,
         SIZE_CLASS,

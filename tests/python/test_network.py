@@ -12,7 +12,7 @@ from rich.console import Console
 from synthetic import LaneFile, ProcessFiles, counter, fact, row, subject, write_run
 from trimtab.model.enumerations import Metric, SubjectKind, WorkerState
 from trimtab.readers import open_run
-from trimtab.text.network import flow_table, network_line
+from trimtab.text.network import flow_table, network_line, server_table
 from trimtab.text.verdict import verdict
 
 Counts = dict[str, float]
@@ -143,6 +143,81 @@ def test_waiting_for_queued_parcels_is_a_finding(tmp_path: Path) -> None:
     assert result["gain_s"] == pytest.approx(1.5)
 
 
+def served(busy: list[float], handed_over: int = 1000, held: int = 50) -> Counts:
+    """Servers that were busy for so many seconds until the last sample, evenly; senders were refused all the time."""
+    counts = sends(0, 1, 1000, 1000) | {
+        total(0, "servers/count/handed-over"): handed_over,
+        total(0, "servers/count/sent-directly"): 20,
+        total(0, "servers/count/held-for-flow"): held,
+    }
+    for server, seconds in enumerate(busy):
+        path = f"/servers{{locality#0/server#{server}}}"
+        counts |= {
+            f"{path}/count/messages": 500,
+            f"{path}/bytes/sent": 20_000,
+            f"{path}/count/full-queue": held,
+            f"{path}/time/busy": seconds,
+            f"{path}/busy-share": seconds / 9,
+        }
+    return counts
+
+
+def at_times(counts: Counts, times: tuple[float, float], cpus: float, **overrides: Any) -> ProcessFiles:
+    process = locality(0, counts, cpus=cpus, **overrides)
+    process.samples = [(times[0] if at == 1.0 else times[1], *rest) for at, *rest in process.samples]
+    return process
+
+
+def test_communication_servers_are_in_the_report(tmp_path: Path) -> None:
+    report = report_of(
+        tmp_path, at_times(served([4.5, 0.9]), (4.5, 9.0), 4.0), locality(1, sends(1, 0, 20, 20))
+    )
+    (of_locality,) = report["network"]["servers"]
+    assert {
+        name: of_locality[name] for name in ("locality", "handed_over", "sent_directly", "held_for_flow")
+    } == {
+        "locality": 0,
+        "handed_over": 1000,
+        "sent_directly": 20,
+        "held_for_flow": 50,
+    }
+    first, second = of_locality["servers"]
+    assert (first["server"], first["messages"], first["bytes"], first["busy_s"]) == (0, 500, 20_000, 4.5)
+    assert (first["busy_share"], second["busy_share"]) == (pytest.approx(0.5), pytest.approx(0.1))
+    # Half of the time busy is no saturation, even if senders are refused.
+    assert (first["saturated_s"], second["saturated_s"]) == (0.0, 0.0)
+    assert "saturated server" not in causes(report)
+    names = {entry["name"] for entry in report["counters"]}
+    assert "/servers{locality#0/total}/count/handed-over" in names
+    assert not any("/server#" in name for name in names)
+
+
+@pytest.mark.parametrize(
+    ("busy", "cpus", "gain", "remedy"),
+    [
+        # From 4.5 s to 9 s and before: busy all the time. Of two servers each would have half of it.
+        ([8.9], 4.0, 9 / 2, "use 2 servers"),
+        ([8.9], 2.0, 9 / 2, "no CPU is free for another server"),
+        ([8.8, 8.8], 8.0, 9 / 3, "use 3 servers"),
+        # Evenly, each would be busy for 60 % of that time.
+        ([9.0, 1.8], 8.0, 9 * 0.4, "server_settings::consecutive"),
+    ],
+)
+def test_a_server_that_never_rests_is_a_finding(
+    tmp_path: Path, busy: list[float], cpus: float, gain: float, remedy: str
+) -> None:
+    result = causes(report_of(tmp_path, at_times(served(busy), (4.5, 9.0), cpus)))["saturated server"]
+    assert result["gain_s"] == pytest.approx(gain)
+    assert remedy in result["action"] and "let senders send these sizes themselves" in result["action"]
+    assert "without a pause for 9 s while senders were refused 100 times" in result["evidence"]
+    assert "500 messages of 40 bytes each" in result["evidence"]
+
+
+def test_a_busy_server_that_refuses_nobody_is_no_finding(tmp_path: Path) -> None:
+    report = report_of(tmp_path, at_times(served([8.9], held=0), (4.5, 9.0), 4.0))
+    assert "saturated server" not in causes(report)
+
+
 @pytest.mark.parametrize(
     ("waits", "late"),
     [
@@ -186,6 +261,16 @@ def test_text_says_who_sends_what_to_whom(tmp_path: Path) -> None:
     lines = io.StringIO()
     verdict(report, tmp_path, lines)
     assert "  1530 parcels in 120 messages" in lines.getvalue()
+
+
+def test_text_has_a_row_for_each_server(tmp_path: Path) -> None:
+    report = typed(report_of(tmp_path, at_times(served([8.9, 0.9]), (4.5, 9.0), 4.0)))
+    assert report.network is not None
+    out = io.StringIO()
+    Console(file=out, width=160).print(server_table(report.network))
+    cells = [line.replace("│", " ").split() for line in out.getvalue().splitlines()]
+    assert ["0", "0", "500", "19.5", "KiB", "98.9", "%", "9", "s", "50", "50", "20"] in cells
+    assert ["0", "1", "500", "19.5", "KiB", "10.0", "%", "50", "50", "20"] in cells
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,8 @@ export type Cause =
   | "imbalance between processes"
   | "messages too small"
   | "waiting for queued parcels"
-  | "late locality";
+  | "late locality"
+  | "saturated server";
 
 /** What a report lacks. What C++ reports begins with such a word, or is of another kind. */
 export type Missing = "other" | "regions" | "tuning" | "virtual threads" | "policy" | "process" | "record" | "end";
@@ -485,6 +486,46 @@ export interface Network {
   queued_wait_s: number;
   /** by `from` and `to` */
   flows: Flow[];
+  /** communication servers, by locality; empty if there were none */
+  servers: LocalityServers[];
+}
+
+/** The communication servers of one locality. */
+export interface LocalityServers {
+  /** its number (its rank) */
+  locality: number;
+  /** messages that senders have handed to servers */
+  handed_over: number;
+  /** messages that senders have sent themselves */
+  sent_directly: number;
+  /** attempts to send that were refused, because earlier messages were still in a server */
+  held_for_order: number;
+  /** attempts to send that were refused, because as many messages as may wait in servers did */
+  held_for_flow: number;
+  /** those that were started, by number */
+  servers: CommunicationServer[];
+}
+
+/** A thread of one locality that sends messages for others. */
+export interface CommunicationServer {
+  /** number within the locality */
+  server: number;
+  /** that it has sent */
+  messages: number;
+  /** of these messages, B */
+  bytes: number;
+  /** messages whose receiver was gone */
+  dropped: number;
+  /** attempts to send that were refused, because its queue was full */
+  full_queue: number;
+  /** attempts of the server that the transport had no room for */
+  no_room: number;
+  /** time in which it sent, times without a CPU included, s */
+  busy_s: number;
+  /** `busy_s` / time since it was started, share; null: not recorded */
+  busy_share: number | null;
+  /** time in which it sent without a pause while senders were refused, s */
+  saturated_s: number;
 }
 
 /** What one locality sent to another one. */
@@ -906,6 +947,28 @@ export const readNetwork = (from: Dict): Network => ({
   background_s: figure(from.background_s),
   queued_wait_s: amount(from.queued_wait_s),
   flows: dicts(from.flows).map(readFlow),
+  servers: dicts(from.servers).map(readLocalityServers),
+});
+
+export const readLocalityServers = (from: Dict): LocalityServers => ({
+  locality: amount(from.locality),
+  handed_over: amount(from.handed_over),
+  sent_directly: amount(from.sent_directly),
+  held_for_order: amount(from.held_for_order),
+  held_for_flow: amount(from.held_for_flow),
+  servers: dicts(from.servers).map(readCommunicationServer),
+});
+
+export const readCommunicationServer = (from: Dict): CommunicationServer => ({
+  server: amount(from.server),
+  messages: amount(from.messages),
+  bytes: amount(from.bytes),
+  dropped: amount(from.dropped),
+  full_queue: amount(from.full_queue),
+  no_room: amount(from.no_room),
+  busy_s: amount(from.busy_s),
+  busy_share: figure(from.busy_share),
+  saturated_s: amount(from.saturated_s),
 });
 
 export const readFlow = (from: Dict): Flow => ({

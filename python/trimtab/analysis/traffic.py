@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from trimtab.analysis.samples import samples_of
+from trimtab.analysis.saturation import saturated_times
 from trimtab.model import Process
 
 _INSTANCE = re.compile(
-    r"/(?P<object>parcels|messages)\{locality#(?P<from>\d{1,9})(?:/to#(?P<to>\d{1,9}))?"
-    r"(?:/subject#(?P<subject>\d{1,9})|/action#(?P<action>.*)|/total)?\}/(?P<name>[^{}]+)",
+    r"/(?P<object>parcels|messages|servers)\{locality#(?P<from>\d{1,9})(?:/to#(?P<to>\d{1,9}))?"
+    r"(?:/subject#(?P<subject>\d{1,9})|/action#(?P<action>.*)|/server#(?P<server>\d{1,9})|/total)?\}/(?P<name>[^{}]+)",
     re.DOTALL,
 )
 _SIZES = "sizes/below-"
@@ -43,11 +44,17 @@ class Destination:
 
 @dataclass
 class Traffic:
-    """What one locality sent, and what it counted in all, by the counter's path without instance."""
+    """What one locality sent, and what it counted in all, by the counter's path without instance.
+
+    `servers`: the last values of each communication server, by the counter's path without instance; `saturated_s`: for how
+    long each sent without a pause while senders were refused.
+    """
 
     locality: int
     destinations: dict[int, Destination] = field(default_factory=dict)
     totals: dict[str, float] = field(default_factory=dict)
+    servers: dict[int, dict[str, float]] = field(default_factory=dict)
+    saturated_s: dict[int, float] = field(default_factory=dict)
 
     @property
     def parcels(self) -> int:
@@ -66,9 +73,9 @@ class Traffic:
 
 
 def is_of_flow(name: str) -> bool:
-    """Whether a counter is of what goes to one other locality."""
+    """Whether a counter is of what goes to one other locality, or of one communication server: the report has these elsewhere."""
     match = _INSTANCE.fullmatch(name)
-    return match is not None and match["to"] is not None
+    return match is not None and (match["to"] is not None or match["server"] is not None)
 
 
 def traffic_of(process: Process, places: Mapping[int, Any], keys: Mapping[int, str]) -> Traffic | None:
@@ -78,6 +85,9 @@ def traffic_of(process: Process, places: Mapping[int, Any], keys: Mapping[int, s
         if traffic is None:
             traffic = Traffic(int(match["from"]))
         name = match["name"]
+        if match["server"] is not None:
+            traffic.servers.setdefault(int(match["server"]), {})[f"/{match['object']}/{name}"] = value
+            continue
         if match["to"] is None:
             traffic.totals[f"/{match['object']}/{name}"] = value
             continue
@@ -87,6 +97,8 @@ def traffic_of(process: Process, places: Mapping[int, Any], keys: Mapping[int, s
         else:
             sent = to.actions.setdefault(_action(match, places, keys), Sent())
             _add_to_action(sent, name, value)
+    if traffic is not None and traffic.servers:
+        traffic.saturated_s = saturated_times(process, traffic.locality, traffic.servers)
     return traffic
 
 

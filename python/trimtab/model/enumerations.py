@@ -292,6 +292,9 @@ class Cause(str, Enum):
     TINY_MESSAGES = "messages too small"  # a fixed setting sends small parcels one by one
     QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while their own parcels wait in queues
     LATE_LOCALITY = "late locality"  # the others wait for one locality in collective operations
+    SATURATED_SERVER = (
+        "saturated server"  # a communication server sends without a pause while its senders wait
+    )
 
     def __str__(self) -> str:
         return str(self.value)

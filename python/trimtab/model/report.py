@@ -519,6 +519,7 @@ class Network(Struct, frozen=True):
         background_s: receiving, sending, and writing the arguments, over all threads, s; None: not recorded.
         queued_wait_s: workers had nothing to do while parcels of theirs waited in queues, s.
         flows: by `from` and `to`.
+        servers: communication servers, by locality; empty if there were none.
     """
 
     parcels: int
@@ -527,6 +528,54 @@ class Network(Struct, frozen=True):
     background_s: float | None
     queued_wait_s: float
     flows: tuple[Flow, ...]
+    servers: tuple[LocalityServers, ...]
+
+
+class LocalityServers(Struct, frozen=True):
+    """The communication servers of one locality.
+
+    Attributes:
+        locality: its number (its rank).
+        handed_over: messages that senders have handed to servers.
+        sent_directly: messages that senders have sent themselves.
+        held_for_order: attempts to send that were refused, because earlier messages were still in a server.
+        held_for_flow: attempts to send that were refused, because as many messages as may wait in servers
+            did.
+        servers: those that were started, by number.
+    """
+
+    locality: int
+    handed_over: int
+    sent_directly: int
+    held_for_order: int
+    held_for_flow: int
+    servers: tuple[CommunicationServer, ...]
+
+
+class CommunicationServer(Struct, frozen=True):
+    """A thread of one locality that sends messages for others.
+
+    Attributes:
+        server: number within the locality.
+        messages: that it has sent.
+        bytes: of these messages, B.
+        dropped: messages whose receiver was gone.
+        full_queue: attempts to send that were refused, because its queue was full.
+        no_room: attempts of the server that the transport had no room for.
+        busy_s: time in which it sent, times without a CPU included, s.
+        busy_share: `busy_s` / time since it was started, share; None: not recorded.
+        saturated_s: time in which it sent without a pause while senders were refused, s.
+    """
+
+    server: int
+    messages: int
+    bytes: int
+    dropped: int
+    full_queue: int
+    no_room: int
+    busy_s: float
+    busy_share: float | None
+    saturated_s: float
 
 
 class Flow(Struct, frozen=True):

@@ -50,6 +50,37 @@ def flow_table(network: Network) -> Table:
     return rows
 
 
+def server_table(network: Network) -> Table:
+    """A row for each communication server; what senders did is of the whole locality."""
+    from trimtab.text.console import table
+
+    rows = table(
+        "locality",
+        "server",
+        "messages",
+        "bytes",
+        "busy",
+        "saturated",
+        "queue full",
+        "held for flow",
+        "sent directly",
+    )
+    for locality in network.servers:
+        for server in locality.servers:
+            rows.add_row(
+                str(locality.locality),
+                str(server.server),
+                str(server.messages),
+                size_text(server.bytes),
+                percent(server.busy_share) if server.busy_share is not None else "",
+                seconds(server.saturated_s) if server.saturated_s > 0 else "",
+                str(server.full_queue),
+                str(locality.held_for_flow),
+                str(locality.sent_directly),
+            )
+    return rows
+
+
 def _largest(network: Network) -> list[tuple[Flow, ActionFlow]]:
     pairs = [(flow, action) for flow in network.flows for action in flow.actions]
     return sorted(pairs, key=lambda pair: (-pair[1].bytes, pair[0].from_, pair[0].to))[:_MOST_ROWS]

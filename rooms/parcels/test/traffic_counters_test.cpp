@@ -154,4 +154,43 @@ TEST(traffic_counters, a_job_of_one_locality_has_no_traffic) {
   EXPECT_TRUE(find_counters(own, "/messages{locality#0/to#*}/count/sent").empty());
 }
 
+TEST(traffic_counters, of_communication_servers_are_by_server_and_in_total) {
+  run_locally({.size = 2, .servers = all_served(2)}, [](job& own) {
+    own.barrier();
+    if (own.here().number() == 0) {
+      call_halves(own, 100);
+      ASSERT_TRUE(own.servers()->drain(60'000'000'000));
+      const traffic_snapshot counts(own);
+      const auto value = [&](const std::string& path) { return find_counters(counts, path).front().value(counts); };
+      EXPECT_GT(value("/servers/count/messages"), 0);
+      // Servers count a message after they have sent it, so they may be one behind.
+      EXPECT_LE(value("/servers/count/messages"), value("/servers/count/handed-over"));
+      for (const char* const counter : {"count/messages", "bytes/sent", "count/sleeps", "time/busy"}) {
+        double sum = 0;
+        const auto each = find_counters(counts, std::string("/servers{locality#0/server#*}/") + counter);
+        EXPECT_EQ(each.size(), 2u);
+        for (const auto& server : each) sum += server.value(counts);
+        EXPECT_DOUBLE_EQ(sum, value(std::string("/servers/") + counter));
+      }
+      EXPECT_EQ(find_counters(counts, "/servers{locality#0/server#1}/busy-share").front().path(),
+                "/servers{locality#0/server#1}/busy-share");
+      EXPECT_LE(value("/servers/busy-share"), 1);
+      EXPECT_NE(error_of(own, "/servers{locality#0/server#2}/busy-share").find("server \"2\" where 0 to 1 or *"),
+                std::string::npos);
+      EXPECT_NE(error_of(own, "/servers{locality#0/server#*}/count/handed-over").find("not counted by this instance"),
+                std::string::npos);
+    }
+    own.barrier();
+  });
+}
+
+TEST(traffic_counters, of_servers_that_are_not_there_are_explained) {
+  run_locally({.size = 2}, [](job& own) {
+    EXPECT_EQ(value_of(own, "/servers/count/messages"), 0);
+    EXPECT_TRUE(std::isnan(value_of(own, "/servers/busy-share")));
+    EXPECT_NE(error_of(own, "/servers{locality#*/server#0}/busy-share").find("has no communication servers"),
+              std::string::npos);
+  });
+}
+
 }  // namespace trimtab::parcels

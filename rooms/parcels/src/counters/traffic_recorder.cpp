@@ -69,9 +69,12 @@ void traffic_recorder::record() {
 }
 
 void traffic_recorder::record_totals(const traffic_snapshot& counts) {
-  for (const char* const group : {"/parcels/*", "/messages/*"})
+  for (const char* const group : {"/parcels/*", "/messages/*", "/servers/*"})
     for (const traffic_counter& counter : find_counters(counts, group))
       set(counter.path(), counter.type().unit, counter.value(counts));
+  if (counts.servers.empty()) return;
+  for (const traffic_counter& counter : find_counters(counts, "/servers{locality#*/server#*}/*"))
+    set(counter.path(), counter.type().unit, counter.value(counts));
 }
 
 void traffic_recorder::record_destination(const traffic_snapshot& counts, locality_number other) {

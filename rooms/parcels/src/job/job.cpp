@@ -57,6 +57,7 @@ void job::open(std::unique_ptr<transport> link) {
   if (link != nullptr && link->size() > 1) {
     m_size = link->size();
     m_number = link->number();
+    m_servers = dynamic_cast<served_transport*>(link.get());
     m_messages = std::make_shared<dispatcher>(
         *m_home, [this](locality_number which, std::string_view reason) { on_gone(which, reason); });
     m_traffic = std::make_shared<exchange>(std::move(link), m_messages->sink(), tasks::runtime::ns_per_tick(),
