@@ -77,7 +77,7 @@ void job::open(std::unique_ptr<transport> link) {
     // The runtime keeps the dispatcher, too: tasks refer to it.
     m_home->set_background_work({m_messages, m_traffic.get()});
     m_recorder = traffic_recorder::open_if_watched(*this);
-    if (m_options.tunes_coalescing) m_steering = std::make_shared<traffic_steering>(*m_traffic, m_options);
+    if (m_options.tunes_coalescing) m_steering = std::make_shared<traffic_steering>(*m_traffic, m_servers, m_options);
   } else {
     m_objects = std::make_shared<object_table>(*m_home, nullptr);
     add_open_job(*this);
