@@ -57,5 +57,5 @@ def run_counters(pattern: str | None, as_json: bool) -> None:
         "\nOf one worker: /threads{locality#0/worker-thread#1}/idle-rate; of each: worker-thread#*; without {}: of all."
         "\nA program prints them with --trimtab:print-counter=PATH, and reads them with trimtab::find_counters."
         "\nOf messages (/parcels, /messages): {locality#0/to#1}, {locality#0/action#NAME}; of communication servers (/servers):"
-        "\n{locality#0/server#1}. A program reads them with trimtab::parcels::find_counters."
+        "\n{locality#0/server#1}. A job prints them with the same option, and reads them with trimtab::parcels::find_counters."
     )

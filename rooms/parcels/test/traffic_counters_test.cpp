@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "counters/counter_printer.hpp"
 #include "local_job.hpp"
 #include "trimtab/parcels/counters/counters.hpp"
 
@@ -191,6 +192,52 @@ TEST(traffic_counters, of_servers_that_are_not_there_are_explained) {
     EXPECT_NE(error_of(own, "/servers{locality#*/server#0}/busy-share").find("has no communication servers"),
               std::string::npos);
   });
+}
+
+TEST(traffic_counters, are_printed_by_the_option_of_the_runtime) {
+  std::vector<std::string> paths{"/threads/idle-rate", "/parcels/count/sent", "/parcels2/x", "/servers{locality#*/total}/*"};
+  EXPECT_EQ(counter_printer::take_paths(paths),
+            (std::vector<std::string>{"/parcels/count/sent", "/servers{locality#*/total}/*"}));
+  EXPECT_EQ(paths, (std::vector<std::string>{"/threads/idle-rate", "/parcels2/x"}));
+  job_options options;
+  options.runtime.print_counters = {"/threads/count/cumulative", "/parcels{locality#*/to#*}/count/sent",
+                                    "/parcels/bytes/average"};
+  testing::internal::CaptureStderr();
+  run_locally({.size = 2, .options = options}, [](job& own) {
+    own.barrier();
+    if (own.here().number() == 0) call_halves(own, 10);
+    own.barrier();
+  });
+  const std::string printed = testing::internal::GetCapturedStderr();
+  for (const char* const expected : {"/threads{locality#0/total}/count/cumulative,", "/parcels{locality#0/to#1}/count/sent,",
+                                     "/parcels{locality#1/to#0}/count/sent,", "/parcels{locality#0/total}/bytes/average,"})
+    EXPECT_NE(printed.find(expected), std::string::npos) << expected << " in\n" << printed;
+}
+
+TEST(traffic_counters, that_are_to_be_printed_now_and_then_are) {
+  job_options options;
+  options.runtime.print_counters = {"/messages/count/sent"};
+  options.runtime.print_counters_ms = 1;
+  testing::internal::CaptureStderr();
+  const base::ticks begin = base::now();
+  run_locally({.size = 2, .options = options}, [&](job& own) {
+    // Until the clock says that it must have been printed at least twice.
+    do own.barrier();
+    while (own.all_reduce(static_cast<double>(base::now() - begin) * tasks::runtime::ns_per_tick() < 1e8,
+                          [](bool one, bool other) { return one || other; }));
+  });
+  const std::string printed = testing::internal::GetCapturedStderr();
+  std::size_t lines = 0;
+  for (std::size_t at = printed.find("/messages{locality#0/total}/count/sent,"); at != std::string::npos;
+       at = printed.find("/messages{locality#0/total}/count/sent,", at + 1))
+    lines += 1;
+  EXPECT_GE(lines, 2u) << printed;
+}
+
+TEST(traffic_counters, that_do_not_exist_are_refused_before_the_job_begins) {
+  job_options options;
+  options.runtime.print_counters = {"/parcels/colour"};
+  EXPECT_THROW(job(nullptr, options), std::invalid_argument);
 }
 
 }  // namespace trimtab::parcels
