@@ -80,6 +80,17 @@ def test_flows_are_what_each_locality_sent(tmp_path: Path) -> None:
     assert (result["action"], result["key"], result["count"]) == ("result", None, 500)
 
 
+def test_who_has_started_the_localities_is_none_of_the_processes(tmp_path: Path) -> None:
+    """A launcher, the guardian below it, which started both localities, and what locality 1 has started."""
+    launchers = [ProcessFiles(pid=50, ppid=40, user=5.0), ProcessFiles(pid=60, ppid=50, user=5.0)]
+    localities = [locality(0, sends(0, 1, 10, 10), ppid=60), locality(1, {}, ppid=60)]
+    copy = ProcessFiles(pid=70, ppid=50, forked_from=50, user=5.0)
+    started = ProcessFiles(pid=200, ppid=101, user=5.0)
+    report = report_of(tmp_path, *launchers, copy, *localities, started)
+    assert sorted(process["pid"] for process in report["processes"]) == [100, 101, 200]
+    assert [process["pid"] for process in report["processes"] if process["rank"] is None] == [200]
+
+
 def test_without_messages_there_is_no_network(tmp_path: Path) -> None:
     assert report_of(tmp_path, locality(0, {}))["network"] is None
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import trimtab
 from trimtab.analysis.counters import counters
 from trimtab.analysis.decisions import decisions
-from trimtab.analysis.job import Job, job_of
+from trimtab.analysis.job import Job, job_of, without_launchers
 from trimtab.analysis.job_findings import job_findings
 from trimtab.analysis.job_timeline import job_timeline
 from trimtab.analysis.merging import merge_regions, merge_scopes, merge_tasks
@@ -40,7 +40,7 @@ def build(run: Run) -> Report:
     """The report of `run`, over all of its processes."""
     traces = traces_of(run)
     with Symbols(run.directory) as symbols:
-        processes = [process_report(trace, symbols) for trace in traces]
+        processes = without_launchers([process_report(trace, symbols) for trace in traces])
         changed = sorted(symbols.changed)
     return _of_processes(run, processes, changed) if processes else _of_launcher(run)
 
