@@ -458,6 +458,21 @@ LOCALITY_SERVERS = T(
         F("servers", "CommunicationServer[]", "those that were started, by number"),
     ),
 )
+NETWORK_PHASE = T(
+    "NetworkPhase",
+    "What was sent in one phase of the program, or in one part of the run.",
+    (
+        F(
+            "name",
+            "text?",
+            "as the program declares it; the same name in several localities, or again, is one phase",
+            unknown="not declared: a part of the run, or what was sent before the first phase",
+        ),
+        F("begin_s", "number", "when it began first, since the first process of the job began", "s"),
+        F("end_s", "number", "when it ended last", "s"),
+        F("flows", "Flow[]", "by `from` and `to`; those without a parcel are left out"),
+    ),
+)
 NETWORK = T(
     "Network",
     "The messages between the localities of a job.",
@@ -486,6 +501,12 @@ NETWORK = T(
         ),
         F("flows", "Flow[]", "by `from` and `to`"),
         F("servers", "LocalityServers[]", "communication servers, by locality; empty if there were none"),
+        F(
+            "phases",
+            "NetworkPhase[]",
+            "the same flows by phase as the program declares them (`job::begin_phase`), else in parts of equal length of the "
+            "run; empty if the flows are too many",
+        ),
     ),
 )
 REPORT = T(
@@ -549,6 +570,7 @@ REPORT_SCHEMA = ReportSchema(
         FINDING,
         WORKER,
         NETWORK,
+        NETWORK_PHASE,
         LOCALITY_SERVERS,
         COMMUNICATION_SERVER,
         FLOW,

@@ -488,6 +488,20 @@ export interface Network {
   flows: Flow[];
   /** communication servers, by locality; empty if there were none */
   servers: LocalityServers[];
+  /** the same flows by phase as the program declares them (`job::begin_phase`), else in parts of equal length of the run; empty if the flows are too many */
+  phases: NetworkPhase[];
+}
+
+/** What was sent in one phase of the program, or in one part of the run. */
+export interface NetworkPhase {
+  /** as the program declares it; the same name in several localities, or again, is one phase; null: not declared: a part of the run, or what was sent before the first phase */
+  name: string;
+  /** when it began first, since the first process of the job began, s */
+  begin_s: number;
+  /** when it ended last, s */
+  end_s: number;
+  /** by `from` and `to`; those without a parcel are left out */
+  flows: Flow[];
 }
 
 /** The communication servers of one locality. */
@@ -948,6 +962,14 @@ export const readNetwork = (from: Dict): Network => ({
   queued_wait_s: amount(from.queued_wait_s),
   flows: dicts(from.flows).map(readFlow),
   servers: dicts(from.servers).map(readLocalityServers),
+  phases: dicts(from.phases).map(readNetworkPhase),
+});
+
+export const readNetworkPhase = (from: Dict): NetworkPhase => ({
+  name: text(from.name),
+  begin_s: amount(from.begin_s),
+  end_s: amount(from.end_s),
+  flows: dicts(from.flows).map(readFlow),
 });
 
 export const readLocalityServers = (from: Dict): LocalityServers => ({

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from trimtab.analysis.traffic import Destination, Sent, Traffic
-from trimtab.model.report import ActionFlow, CommunicationServer, Flow, LocalityServers, Network, SizeClass
+from trimtab.model.report import (
+    ActionFlow,
+    CommunicationServer,
+    Flow,
+    LocalityServers,
+    Network,
+    NetworkPhase,
+    SizeClass,
+)
 
 
-def network_of(traffics: Iterable[Traffic | None]) -> Network | None:
+def network_of(traffics: Iterable[Traffic | None], phases: Iterable[NetworkPhase] = ()) -> Network | None:
     """The sum over all processes; None where none recorded messages."""
     senders = [traffic for traffic in traffics if traffic is not None]
     if not senders:
@@ -20,16 +28,22 @@ def network_of(traffics: Iterable[Traffic | None]) -> Network | None:
         overhead=overhead,
         background_s=background,
         queued_wait_s=sum(sender.queued_wait_s for sender in senders),
-        flows=tuple(
-            _flow(sender.locality, to, sender.destinations[to])
-            for sender in sorted(senders, key=lambda sender: sender.locality)
-            for to in sorted(sender.destinations)
-        ),
+        flows=flows_of(senders),
+        phases=tuple(phases),
         servers=tuple(
             _servers(sender)
             for sender in sorted(senders, key=lambda sender: sender.locality)
             if sender.servers
         ),
+    )
+
+
+def flows_of(senders: Iterable[Traffic]) -> tuple[Flow, ...]:
+    """By sender and receiver."""
+    return tuple(
+        _flow(sender.locality, to, sender.destinations[to])
+        for sender in sorted(senders, key=lambda sender: sender.locality)
+        for to in sorted(sender.destinations)
     )
 
 

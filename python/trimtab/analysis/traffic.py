@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ _INSTANCE = re.compile(
     r"(?:/subject#(?P<subject>\d{1,9})|/action#(?P<action>.*)|/server#(?P<server>\d{1,9})|/total)?\}/(?P<name>[^{}]+)",
     re.DOTALL,
 )
+_PHASE = re.compile(r"/phase\{locality#\d{1,9}/name#(?P<name>.*)\}/count/begun", re.DOTALL)
 _SIZES = "sizes/below-"
 # What has no subject in the source.
 _UNKNOWN_FUNCTION = "unknown function"
@@ -31,6 +32,13 @@ class Sent:
     bytes: int = 0
     sizes: dict[int, int] = field(default_factory=dict)
 
+    def add(self, other: Sent) -> None:
+        """Parcels of another time."""
+        self.count += other.count
+        self.bytes += other.bytes
+        for below, count in other.sizes.items():
+            self.sizes[below] = self.sizes.get(below, 0) + count
+
 
 @dataclass
 class Destination:
@@ -40,6 +48,14 @@ class Destination:
     message_bytes: int = 0
     queued_wait_s: float = 0.0
     actions: dict[tuple[str, str | None], Sent] = field(default_factory=dict)
+
+    def add(self, other: Destination) -> None:
+        """What went there at another time."""
+        self.messages += other.messages
+        self.message_bytes += other.message_bytes
+        self.queued_wait_s += other.queued_wait_s
+        for action, added in other.actions.items():
+            self.actions.setdefault(action, Sent()).add(added)
 
 
 @dataclass
@@ -55,6 +71,11 @@ class Traffic:
     totals: dict[str, float] = field(default_factory=dict)
     servers: dict[int, dict[str, float]] = field(default_factory=dict)
     saturated_s: dict[int, float] = field(default_factory=dict)
+
+    def add(self, other: Traffic) -> None:
+        """What the same locality sent at another time, to each destination."""
+        for to, added in other.destinations.items():
+            self.destinations.setdefault(to, Destination()).add(added)
 
     @property
     def parcels(self) -> int:
@@ -73,15 +94,37 @@ class Traffic:
 
 
 def is_of_flow(name: str) -> bool:
-    """Whether a counter is of what goes to one other locality, or of one communication server: the report has these elsewhere."""
+    """Whether a counter is of one flow, one communication server or one phase: the report has these elsewhere."""
+    if phase_name(name) is not None:
+        return True
     match = _INSTANCE.fullmatch(name)
     return match is not None and (match["to"] is not None or match["server"] is not None)
 
 
+def phase_name(counter: str) -> str | None:
+    """The phase whose begins a counter counts; None: it is another counter.
+
+    >>> phase_name("/phase{locality#0/name#rotation}/count/begun")
+    'rotation'
+    """
+    match = _PHASE.fullmatch(counter)
+    return match["name"] if match is not None else None
+
+
 def traffic_of(process: Process, places: Mapping[int, Any], keys: Mapping[int, str]) -> Traffic | None:
     """The traffic of a process; None where it recorded none."""
+    traffic = traffic_from(_last_values(process), places, keys)
+    if traffic is not None and traffic.servers:
+        traffic.saturated_s = saturated_times(process, traffic.locality, traffic.servers)
+    return traffic
+
+
+def traffic_from(
+    values: Iterable[tuple[re.Match[str], float]], places: Mapping[int, Any], keys: Mapping[int, str]
+) -> Traffic | None:
+    """The traffic that these counters count; None without any."""
     traffic: Traffic | None = None
-    for match, value in _last_values(process):
+    for match, value in values:
         if traffic is None:
             traffic = Traffic(int(match["from"]))
         name = match["name"]
@@ -97,18 +140,25 @@ def traffic_of(process: Process, places: Mapping[int, Any], keys: Mapping[int, s
         else:
             sent = to.actions.setdefault(_action(match, places, keys), Sent())
             _add_to_action(sent, name, value)
-    if traffic is not None and traffic.servers:
-        traffic.saturated_s = saturated_times(process, traffic.locality, traffic.servers)
     return traffic
 
 
-def _last_values(process: Process) -> Iterator[tuple[re.Match[str], float]]:
-    """The counters of messages with their last samples, negative ones left out: a file may be damaged."""
-    matches = {
+def flow_counters(process: Process) -> dict[int, re.Match[str]]:
+    """The counters of single flows, by number."""
+    return {number: match for number, match in _counters(process).items() if match["to"] is not None}
+
+
+def _counters(process: Process) -> dict[int, re.Match[str]]:
+    return {
         number: match
         for number, counter in process.counters.items()
         if (match := _INSTANCE.fullmatch(counter.name)) is not None
     }
+
+
+def _last_values(process: Process) -> Iterator[tuple[re.Match[str], float]]:
+    """The counters of messages with their last samples, negative ones left out: a file may be damaged."""
+    matches = _counters(process)
     samples = samples_of(process, list(matches))
     numbers, last_places = np.unique(samples["counter"][::-1], return_index=True)
     for number, place in zip(numbers, last_places, strict=True):

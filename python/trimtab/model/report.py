@@ -520,6 +520,8 @@ class Network(Struct, frozen=True):
         queued_wait_s: workers had nothing to do while parcels of theirs waited in queues, s.
         flows: by `from` and `to`.
         servers: communication servers, by locality; empty if there were none.
+        phases: the same flows by phase as the program declares them (`job::begin_phase`), else in parts of
+            equal length of the run; empty if the flows are too many.
     """
 
     parcels: int
@@ -529,6 +531,24 @@ class Network(Struct, frozen=True):
     queued_wait_s: float
     flows: tuple[Flow, ...]
     servers: tuple[LocalityServers, ...]
+    phases: tuple[NetworkPhase, ...]
+
+
+class NetworkPhase(Struct, frozen=True):
+    """What was sent in one phase of the program, or in one part of the run.
+
+    Attributes:
+        name: as the program declares it; the same name in several localities, or again, is one phase; None:
+            not declared: a part of the run, or what was sent before the first phase.
+        begin_s: when it began first, since the first process of the job began, s.
+        end_s: when it ended last, s.
+        flows: by `from` and `to`; those without a parcel are left out.
+    """
+
+    name: str | None
+    begin_s: float
+    end_s: float
+    flows: tuple[Flow, ...]
 
 
 class LocalityServers(Struct, frozen=True):

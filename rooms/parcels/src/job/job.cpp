@@ -161,6 +161,10 @@ void job::set_coalescing(const coalescing& settings) {
   if (m_traffic != nullptr) m_traffic->set_standard(settings);
 }
 
+void job::begin_phase(std::string_view name) {
+  if (m_recorder != nullptr) m_recorder->begin_phase(name);
+}
+
 void job::flush() {
   if (m_traffic != nullptr) m_traffic->flush_all();
 }
