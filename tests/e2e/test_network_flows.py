@@ -86,6 +86,55 @@ def test_a_message_a_parcel_without_coalescing(run: Callable[..., Any], program:
     assert calls["messages"] == calls["count"] > POSTED
 
 
+def test_communication_servers_are_in_the_report(run: Callable[..., Any], program: Path) -> None:
+    watched = run(program, "served")
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    assert action_of(flow_of(report, 0), "add_number")["count"] == POSTED
+    first, second = report["network"]["servers"]
+    assert (first["locality"], second["locality"]) == (0, 1)
+    for locality in (first, second):
+        servers = locality["servers"]
+        assert [server["server"] for server in servers] == [0, 1]
+        # At the end of the job, servers have sent everything.
+        assert sum(server["messages"] for server in servers) == locality["handed_over"] > 0
+        # Acknowledgements are no messages of flows.
+        flow = flow_of(report, locality["locality"])
+        assert locality["handed_over"] + locality["sent_directly"] >= flow["messages"]
+        assert all(0 <= server["busy_share"] <= 1 for server in servers)
+
+
+def by_action(phase: dict[str, Any]) -> dict[str, int]:
+    return counts_of({"network": phase})
+
+
+def test_flows_are_given_by_phase(run: Callable[..., Any], program: Path) -> None:
+    watched = run(program, "phases")
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    phases = {phase["name"]: phase for phase in report["network"]["phases"]}
+    assert list(phases) == [None, "numbers", "letters"]
+    numbers, letters = by_action(phases["numbers"]), by_action(phases["letters"])
+    assert numbers["add_number"] == POSTED and "count_letters" not in numbers
+    assert letters["count_letters"] == CALLED and "add_number" not in letters
+    assert phases[None]["begin_s"] <= phases["numbers"]["begin_s"] < phases["letters"]["begin_s"]
+    (flow,) = [flow for flow in phases["numbers"]["flows"] if flow["from"] == 0]
+    assert action_of(flow, "add_number")["sizes"] == [{"below": 16, "count": POSTED}]
+
+
+def test_without_phases_flows_are_given_over_time(run: Callable[..., Any], program: Path) -> None:
+    watched = run(program)
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    phases = report["network"]["phases"]
+    assert len(phases) == 10 and {phase["name"] for phase in phases} == {None}
+    total: dict[str, int] = {}
+    for phase in phases:
+        for name, count in by_action(phase).items():
+            total[name] = total.get(name, 0) + count
+    assert total == counts_of(report)
+
+
 def test_waiting_for_a_queue_is_a_finding(run: Callable[..., Any], program: Path) -> None:
     watched = run(program, "long-wait")
     assert watched.done.returncode == 0, watched.done.stderr

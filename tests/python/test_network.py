@@ -154,6 +154,54 @@ def test_waiting_for_queued_parcels_is_a_finding(tmp_path: Path) -> None:
     assert result["gain_s"] == pytest.approx(1.5)
 
 
+def in_phases(number: int, marks: dict[str, list[float]], sent: list[tuple[float, int]]) -> ProcessFiles:
+    """A locality that begins phases at these times, and has sent so many parcels until these times."""
+    path = f"/parcels{{locality#{number}/to#{1 - number}/action#result}}"
+    process = locality(number, {f"{path}/count/sent": 0, f"{path}/bytes/sent": 0})
+    process.names += [
+        counter(10 + at, f"/phase{{locality#{number}/name#{name}}}/count/begun", "1")
+        for at, name in enumerate(marks)
+    ]
+    process.samples = [(time, 1, count) for time, count in sent]
+    process.samples += [(time, 2, 8 * count) for time, count in sent]
+    for at, times in enumerate(marks.values()):
+        process.samples += [(time, 10 + at, turn) for turn, time in enumerate(times, 1)]
+    return process
+
+
+def test_flows_of_phases_are_what_was_sent_in_them(tmp_path: Path) -> None:
+    """Phase a comes twice; locality 1 declares one phase only, later."""
+    first = in_phases(0, {"a": [2.0, 6.0], "b": [4.0]}, [(1.9, 5), (3.9, 15), (5.9, 115), (9.0, 1115)])
+    second = in_phases(1, {"b": [5.0]}, [(4.9, 3), (9.0, 4)])
+    phases = report_of(tmp_path, first, second)["network"]["phases"]
+    assert [(phase["name"], phase["begin_s"], phase["end_s"]) for phase in phases] == [
+        (None, 0.0, 5.0),
+        ("a", 2.0, 10.0),
+        ("b", 4.0, 10.0),
+    ]
+    counts = {
+        (phase["name"], flow["from"]): (flow["count"], flow["bytes"])
+        for phase in phases
+        for flow in phase["flows"]
+    }
+    assert counts == {
+        (None, 0): (5, 40),
+        (None, 1): (3, 24),
+        ("a", 0): (1010, 8080),
+        ("b", 0): (100, 800),
+        ("b", 1): (1, 8),
+    }
+
+
+def test_without_phases_the_run_is_divided_into_parts(tmp_path: Path) -> None:
+    """Ten parts of a second. Between samples, flows are taken to be even."""
+    report = report_of(tmp_path, in_phases(0, {}, [(2.0, 100), (4.0, 100), (9.0, 150)]), locality(1, {}))
+    phases = report["network"]["phases"]
+    assert [phase["begin_s"] for phase in phases] == pytest.approx(list(range(10)))
+    counts = [sum(flow["count"] for flow in phase["flows"]) for phase in phases]
+    assert counts == [50, 50, 0, 0, 10, 10, 10, 10, 10, 0]
+
+
 def served(busy: list[float], handed_over: int = 1000, held: int = 50) -> Counts:
     """Servers that were busy for so many seconds until the last sample, evenly; senders were refused all the time."""
     counts = sends(0, 1, 1000, 1000) | {

@@ -2,7 +2,15 @@
 
 import { h, note, section } from "./dom";
 import { bytes, count, percent, seconds, shortened } from "./format";
-import type { ActionFlow, CommunicationServer, Flow, LocalityServers, Network, SizeClass } from "./report";
+import type {
+  ActionFlow,
+  CommunicationServer,
+  Flow,
+  LocalityServers,
+  Network,
+  NetworkPhase,
+  SizeClass,
+} from "./report";
 import { type Column, Table } from "./table";
 
 /** A larger matrix cannot be read. */
@@ -17,7 +25,7 @@ const MEASURES: [name: string, value: (flow: Flow) => number, shown: (value: num
 ];
 
 export function network(all: Network): HTMLElement {
-  const parts = [note(summary(all)), matrix(all.flows), actions(all.flows)];
+  const parts = [note(summary(all)), flows(all)];
   if (all.servers.length > 0) parts.push(servers(all.servers));
   return section("network", "Messages", ...parts);
 }
@@ -32,6 +40,25 @@ export function summary(all: Network): string {
 
 export const localities = (flows: Flow[]): number[] =>
   [...new Set(flows.flatMap((flow) => [flow.from, flow.to]))].sort((a, b) => a - b);
+
+/** The matrix and the table of one phase, or of all. */
+function flows(all: Network): HTMLElement {
+  const place = h("div");
+  const choice = h("select", { "aria-label": "Phase of the messages" });
+  choice.append(h("option", {}, "the whole run"));
+  for (const phase of all.phases) choice.append(h("option", {}, phaseTitle(phase)));
+  const draw = (): void => {
+    const shown = all.phases[choice.selectedIndex - 1]?.flows ?? all.flows;
+    place.replaceChildren(matrix(shown), actions(shown));
+  };
+  choice.addEventListener("change", draw);
+  draw();
+  return all.phases.length > 0 ? h("div", {}, h("p", {}, "Sent in: ", choice), place) : place;
+}
+
+/** Its name, or the part of the run. */
+export const phaseTitle = (phase: NetworkPhase): string =>
+  phase.name || `${seconds(phase.begin_s)} to ${seconds(phase.end_s)}`;
 
 /** A row for each sender and a column for each receiver; the darker a cell, the more. */
 function matrix(flows: Flow[]): HTMLElement {
@@ -141,10 +168,25 @@ function servers(all: LocalityServers[]): HTMLElement {
       figure("messages", (row) => row.server.messages, count, "that it has sent"),
       figure("bytes", (row) => row.server.bytes, bytes, "of these messages"),
       figure("busy", (row) => row.server.busy_share, percent, "share of its life in which it sent"),
-      figure("saturated", (row) => row.server.saturated_s, seconds, "it sent without a pause while senders were refused"),
+      figure(
+        "saturated",
+        (row) => row.server.saturated_s,
+        seconds,
+        "it sent without a pause while senders were refused",
+      ),
       figure("queue full", (row) => row.server.full_queue, count, "attempts to send that its queue had no room for"),
-      figure("held for flow", (row) => row.locality.held_for_flow, count, "attempts of the locality that flow control held"),
-      figure("sent directly", (row) => row.locality.sent_directly, count, "messages that the locality's senders sent themselves"),
+      figure(
+        "held for flow",
+        (row) => row.locality.held_for_flow,
+        count,
+        "attempts of the locality that flow control held",
+      ),
+      figure(
+        "sent directly",
+        (row) => row.locality.sent_directly,
+        count,
+        "messages that the locality's senders sent themselves",
+      ),
     ],
   }).root;
 }

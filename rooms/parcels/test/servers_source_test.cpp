@@ -94,10 +94,10 @@ TEST_F(knobs_of_servers, are_offered_for_traffic_that_costs_something) {
   send(0, 200);
   EXPECT_TRUE(look(1e6).subjects.empty()) << "next to no share of the time";
   send(0, 200);
-  const steer::snapshot now = look(1e6 + 0.001);
+  const steer::snapshot now = look(1e6 + 1e-5);
   ASSERT_EQ(now.subjects.size(), 1u);
   EXPECT_FALSE(m_source->is_at_rest(0));
-  EXPECT_NEAR(now.subjects[0].measured.at(0).value, 0.001 / 200, 1e-9);
+  EXPECT_NEAR(now.subjects[0].measured.at(0).value, 1e-5 / 200, 1e-11);
   const steer::subject_info& info = m_offers.at(0).info;
   EXPECT_EQ(info.name, "communication servers");
   EXPECT_EQ(m_offers[0].key, "key/communication servers");
