@@ -63,7 +63,7 @@ static int run_locality(std::uint32_t number, const std::string& file, const std
     job.barrier();
   }
   // Calls at a time for as long as it takes to learn something.
-  for (int i = 0; mode == "tuned" && number == 0 && i < 4000; ++i) {
+  for (int i = 0; mode == "tuned" && number == 0 && i < 20'000; ++i) {
     std::vector<trimtab::tasks::future<std::size_t>> lengths;
     for (int call = 0; call < 32; ++call) lengths.push_back(parcels::async(job.at(1), count_letters, std::string("four")));
     for (auto& length : lengths)

@@ -39,7 +39,7 @@ test("the summary says how parcels travelled", () => {
 test("phases are named as the program does, else by their time", () => {
   const phase = (name: string | null): object => ({ name, begin_s: 0.5, end_s: 1.5, flows: [flow(0, 2)] });
   const all = read({ network: { phases: [phase("rotation"), phase(null)] } }).network!;
-  assert.deepEqual(all.phases.map(phaseTitle), ["rotation", "500 ms to 1.50 s"]);
+  assert.deepEqual(all.phases.map(phaseTitle), ["rotation", "500 ms to 1.5 s"]);
   assert.equal(all.phases[0]?.flows[0]?.count, 20);
 });
 
