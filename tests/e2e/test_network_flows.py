@@ -176,6 +176,37 @@ def test_decisions_on_messages_are_in_the_report_and_can_be_replayed(
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
 
 
+def test_a_trace_has_arrows_from_who_calls_to_the_task(
+    trimtab: str, run: Callable[..., Any], program: Path, tmp_path: Path
+) -> None:
+    watched = run(program, options=("--trace",))
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    ranks = {process["pid"]: process["rank"] for process in report["processes"]}
+    exported = tmp_path / "trace.json"
+    command = [trimtab, "export", str(watched.directory), "--to", "chrome", "-o", str(exported)]
+    subprocess.run(command, check=True, capture_output=True)
+    events = json.loads(exported.read_text())["traceEvents"]
+    ends: dict[int, dict[str, dict[str, Any]]] = {}
+    for event in events:
+        if event["ph"] in ("s", "f") and event["name"] == "parcel":
+            ends.setdefault(event["id"], {})[event["ph"]] = event
+    # Posted, called, and the sum at the end; results make no tasks.
+    assert len(ends) == POSTED + CALLED + 1
+    for arrow in ends.values():
+        assert (ranks[arrow["s"]["pid"]], ranks[arrow["f"]["pid"]]) == (0, 1)
+        assert arrow["s"]["ts"] <= arrow["f"]["ts"]
+    # They end where tasks begin.
+    begins = {
+        (event["pid"], event["tid"], event["ts"]): event["name"]
+        for event in events
+        if event["ph"] == "B" and event["name"].startswith("task ")
+    }
+    names = [begins[arrow["f"]["pid"], arrow["f"]["tid"], arrow["f"]["ts"]] for arrow in ends.values()]
+    assert sum("add_number" in name for name in names) == POSTED
+    assert sum("count_letters" in name for name in names) == CALLED
+
+
 def test_flows_of_killed_processes_are_there(trimtab: str, program: Path, tmp_path: Path) -> None:
     directory = tmp_path / "run"
     command = [trimtab, "run", "-q", "-o", str(directory), "--", str(program), "killed"]

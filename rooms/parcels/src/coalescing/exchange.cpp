@@ -406,7 +406,8 @@ void exchange::on_fragment(locality_number from, bytes_view content) noexcept {
   if (content.size() < sizeof fragment) return malformed(from, "a fragment shorter than its header");
   std::memcpy(&fragment, content.data(), sizeof fragment);
   content = content.subspan(sizeof fragment);
-  if (fragment.total < sizeof(parcel_header) || fragment.total - sizeof(parcel_header) > m_most_parcel_bytes + 8)
+  if (fragment.total < sizeof(parcel_header) ||
+      fragment.total - sizeof(parcel_header) > m_most_parcel_bytes + most_parcel_numbers)
     return malformed(from, "a parcel that is longer than allowed");
   if (fragment.offset != source.received || content.size() > fragment.total - fragment.offset)
     return malformed(from, "a fragment that does not follow the one before it");

@@ -52,9 +52,10 @@ class dispatcher final : private parcel_sink {
   call_table& calls() noexcept { return m_calls; }
   mailbox& mail() noexcept { return m_mail; }
 
-  // Sends a parcel whose arguments `write` writes. result: where the result goes; nullptr: there is none.
+  // Sends a parcel whose arguments `write` writes. result: where the result goes; nullptr: there is none. trace: its number
+  // in the trace; 0: it is not traced.
   template <class function>
-  void send(locality_number to, const action& what, awaited_result* result, function&& write);
+  void send(locality_number to, const action& what, awaited_result* result, function&& write, std::uint64_t trace = 0);
   // Sends a result, or the exception in its place.
   template <class function>
   void reply(locality_number to, std::uint64_t call, function&& write);
@@ -120,10 +121,12 @@ class dispatcher final : private parcel_sink {
 };
 
 template <class function>
-void dispatcher::send(locality_number to, const action& what, awaited_result* result, function&& write) {
+void dispatcher::send(locality_number to, const action& what, awaited_result* result, function&& write,
+                      std::uint64_t trace) {
   std::unique_ptr<packed_arguments> packed = take_scratch();
   write(packed->into);
   outgoing parcel{what};
+  parcel.trace = trace;
   if (result != nullptr) {
     parcel.has_call = true;
     parcel.call = m_calls.add(to, *result);
