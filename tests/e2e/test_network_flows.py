@@ -157,6 +157,7 @@ def test_a_late_locality_is_a_finding(run: Callable[..., Any], program: Path) ->
     processes = {process["id"]: process["rank"] for process in report["processes"]}
     assert [processes[process] for process in finding["processes"]] == [1]
     assert "waited for it" in finding["evidence"]
+    assert "collective operations (barrier " in finding["evidence"]
 
 
 def test_decisions_on_messages_are_in_the_report_and_can_be_replayed(

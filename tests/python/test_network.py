@@ -309,6 +309,28 @@ def test_a_late_locality_is_a_finding(
     assert f"waited {other:.3g} s" in found["evidence"] and f"only {own:.3g} s" in found["evidence"]
 
 
+def test_the_evidence_of_a_late_locality_says_where_and_since_when(tmp_path: Path) -> None:
+    """Localities 1 and 2 wait for locality 0 from 6 s on, the latter for longer."""
+    processes = []
+    for number, wait in enumerate((0.0, 2.0, 4.0)):
+        counts = sends(number, (number + 1) % 3, 100, 100) | {
+            total(number, "parcels/time/collective-wait"): wait,
+            total(number, "parcels/time/barrier-wait"): 0.75 * wait,
+            total(number, "parcels/time/reduce-wait"): 0.25 * wait,
+        }
+        process = locality(number, counts)
+        first = len(counts) - 2
+        process.samples = [(at, of, value) for at, of, value in process.samples if at == 9.0]
+        process.samples += [(at, first, part * wait) for at, part in ((2.0, 0.01), (6.0, 0.02), (8.0, 0.5))]
+        process.samples.sort(key=lambda sample: sample[0])
+        processes.append(process)
+    evidence = causes(report_of(tmp_path, *processes))["late locality"]["evidence"]
+    assert "waited 3 s on average in collective operations (barrier 2.25 s, reduce 0.75 s)" in evidence
+    assert (
+        "the others waited for it; rank 2 (app) longest, 4 s; most of it from 6 s of the run on" in evidence
+    )
+
+
 def test_text_says_who_sends_what_to_whom(tmp_path: Path) -> None:
     report = typed(report_of(tmp_path, locality(0, sends(0, 1, 1000, 100)), locality(1, sends(1, 0, 20, 20))))
     assert report.network is not None

@@ -20,6 +20,8 @@ _INSTANCE = re.compile(
 )
 _PHASE = re.compile(r"/phase\{locality#\d{1,9}/name#(?P<name>.*)\}/count/begun", re.DOTALL)
 _SIZES = "sizes/below-"
+# What has come before this part of a total is no part of "most of it".
+_BEFORE = 0.1
 # What has no subject in the source.
 _UNKNOWN_FUNCTION = "unknown function"
 
@@ -141,6 +143,27 @@ def traffic_from(
             sent = to.actions.setdefault(_action(match, places, keys), Sent())
             _add_to_action(sent, name, value)
     return traffic
+
+
+def waited_since(process: Process, path: str) -> float | None:
+    """Since when a counter of the whole locality has grown by the last 90 % of its value, in seconds of the process.
+
+    None: it has not grown between two samples.
+    """
+    numbers = [
+        number
+        for number, match in _counters(process).items()
+        if match["to"] is None and match["server"] is None and f"/{match['object']}/{match['name']}" == path
+    ]
+    samples = samples_of(process, numbers)
+    if len(samples) < 2:
+        return None
+    samples = samples[np.argsort(samples["ticks"], kind="stable")]
+    before = np.flatnonzero(samples["value"] <= _BEFORE * samples["value"][-1])
+    if not len(before):
+        return None
+    since_start = float(samples["ticks"][before[-1]]) - float(process.header["start_ticks"])
+    return max(since_start * process.tick_s, 0.0)
 
 
 def flow_counters(process: Process) -> dict[int, re.Match[str]]:

@@ -162,7 +162,13 @@ double traffic_figure(traffic_id type, const traffic_counts& counts, double seco
     case traffic_id::queued_wait:
       return number(counts.queued_wait) * seconds_per_tick;
     case traffic_id::collective_wait:
-      return number(counts.collective_wait) * seconds_per_tick;
+      return number(counts.barrier_wait + counts.broadcast_wait + counts.reduce_wait) * seconds_per_tick;
+    case traffic_id::barrier_wait:
+      return number(counts.barrier_wait) * seconds_per_tick;
+    case traffic_id::broadcast_wait:
+      return number(counts.broadcast_wait) * seconds_per_tick;
+    case traffic_id::reduce_wait:
+      return number(counts.reduce_wait) * seconds_per_tick;
     case traffic_id::send_time:
       return number(counts.send) * seconds_per_tick;
     case traffic_id::receive_time:

@@ -62,7 +62,9 @@ void add_own(traffic_counts& counts, dispatcher& messages) {
   }
   counts.refused = messages.refused();
   counts.packed = messages.packed_ticks();
-  counts.collective_wait = messages.collective_wait_ticks();
+  counts.barrier_wait = messages.collective_wait_ticks(collective_operation::barrier);
+  counts.broadcast_wait = messages.collective_wait_ticks(collective_operation::broadcast);
+  counts.reduce_wait = messages.collective_wait_ticks(collective_operation::reduce);
   counts.packed_timed = messages.packed_timed();
 }
 

@@ -24,6 +24,10 @@ namespace trimtab::parcels {
 
 class object_table;
 
+// all_reduce is a reduce and a broadcast.
+enum class collective_operation : std::uint8_t { barrier, broadcast, reduce };
+inline constexpr std::size_t collective_operations = 3;
+
 // Arguments in the making, and what keeps them alive.
 struct packed_arguments {
   byte_buffer bytes;
@@ -74,10 +78,12 @@ class dispatcher final : private parcel_sink {
   // Of the parcels whose arguments were written, one in 16 is timed.
   std::uint64_t packed_timed() const noexcept { return m_packed_timed.load(std::memory_order_relaxed); }
   // Callers of collective operations have waited for other localities, together.
-  void note_collective_wait(base::ticks ticks) noexcept {
-    m_collective_wait_ticks.fetch_add(ticks, std::memory_order_relaxed);
+  void note_collective_wait(collective_operation which, base::ticks ticks) noexcept {
+    m_collective_wait_ticks[static_cast<std::size_t>(which)].fetch_add(ticks, std::memory_order_relaxed);
   }
-  base::ticks collective_wait_ticks() const noexcept { return m_collective_wait_ticks.load(std::memory_order_relaxed); }
+  base::ticks collective_wait_ticks(collective_operation which) const noexcept {
+    return m_collective_wait_ticks[static_cast<std::size_t>(which)].load(std::memory_order_relaxed);
+  }
   base::ticks packed_ticks() const noexcept { return m_packed_ticks.load(std::memory_order_relaxed); }
 
  private:
@@ -115,7 +121,7 @@ class dispatcher final : private parcel_sink {
   std::vector<std::atomic<bool>> m_is_gone;
   std::atomic<std::uint64_t> m_refused{0};
   std::atomic<std::uint64_t> m_packed_timed{0};
-  std::atomic<base::ticks> m_packed_ticks{0}, m_collective_wait_ticks{0};
+  std::atomic<base::ticks> m_packed_ticks{0}, m_collective_wait_ticks[collective_operations] = {};
   mutable base::spin_lock m_arrivals_lock;
   std::vector<std::unique_ptr<arrival_flow>> m_arrivals;
 };

@@ -30,10 +30,10 @@ struct traffic_counts {
   std::uint64_t send = 0, adder_send = 0, task_send = 0, queued_wait = 0;  // ticks
   // Of the locality.
   std::uint64_t messages_received = 0, message_bytes_received = 0, handled = 0, refused = 0;
-  std::uint64_t receive = 0, look_after = 0, busy = 0;  // ticks; busy: workers ran tasks
-  std::uint64_t packed = 0, packed_timed = 0;           // ticks, and parcels that they are of
-  std::uint64_t collective_wait = 0;                    // ticks
-  std::uint64_t within_send = 0;                        // ticks; of receive and look_after: by tasks that were sending
+  std::uint64_t receive = 0, look_after = 0, busy = 0;                  // ticks; busy: workers ran tasks
+  std::uint64_t packed = 0, packed_timed = 0;                           // ticks, and parcels that they are of
+  std::uint64_t barrier_wait = 0, broadcast_wait = 0, reduce_wait = 0;  // ticks
+  std::uint64_t within_send = 0;  // ticks; of receive and look_after: by tasks that were sending
   // Of the locality, with communication servers.
   std::uint64_t handed_over = 0, sent_directly = 0, held_for_order = 0, held_for_flow = 0;
   // By communication server.
