@@ -418,6 +418,61 @@ FLOW = T(
         F("actions", "ActionFlow[]", "the same parcels by action, most bytes first"),
     ),
 )
+COMMUNICATION_SERVER = T(
+    "CommunicationServer",
+    "A thread of one locality that sends messages for others.",
+    (
+        F("server", "integer", "number within the locality"),
+        F("messages", "integer", "that it has sent"),
+        F("bytes", "integer", "of these messages", "B"),
+        F("dropped", "integer", "messages whose receiver was gone"),
+        F("full_queue", "integer", "attempts to send that were refused, because its queue was full"),
+        F("no_room", "integer", "attempts of the server that the transport had no room for"),
+        F("busy_s", "number", "time in which it sent, times without a CPU included", "s"),
+        F("busy_share", "number?", "`busy_s` / time since it was started", "share", "not recorded"),
+        F(
+            "saturated_s",
+            "number",
+            "time in which it sent without a pause while senders were refused",
+            "s",
+        ),
+    ),
+)
+LOCALITY_SERVERS = T(
+    "LocalityServers",
+    "The communication servers of one locality.",
+    (
+        F("locality", "integer", "its number (its rank)"),
+        F("handed_over", "integer", "messages that senders have handed to servers"),
+        F("sent_directly", "integer", "messages that senders have sent themselves"),
+        F(
+            "held_for_order",
+            "integer",
+            "attempts to send that were refused, because earlier messages were still in a server",
+        ),
+        F(
+            "held_for_flow",
+            "integer",
+            "attempts to send that were refused, because as many messages as may wait in servers did",
+        ),
+        F("servers", "CommunicationServer[]", "those that were started, by number"),
+    ),
+)
+NETWORK_PHASE = T(
+    "NetworkPhase",
+    "What was sent in one phase of the program, or in one part of the run.",
+    (
+        F(
+            "name",
+            "text?",
+            "as the program declares it; the same name in several localities, or again, is one phase",
+            unknown="not declared: a part of the run, or what was sent before the first phase",
+        ),
+        F("begin_s", "number", "when it began first, since the first process of the job began", "s"),
+        F("end_s", "number", "when it ended last", "s"),
+        F("flows", "Flow[]", "by `from` and `to`; those without a parcel are left out"),
+    ),
+)
 NETWORK = T(
     "Network",
     "The messages between the localities of a job.",
@@ -445,6 +500,13 @@ NETWORK = T(
             "s",
         ),
         F("flows", "Flow[]", "by `from` and `to`"),
+        F("servers", "LocalityServers[]", "communication servers, by locality; empty if there were none"),
+        F(
+            "phases",
+            "NetworkPhase[]",
+            "the same flows by phase as the program declares them (`job::begin_phase`), else in parts of equal length of the "
+            "run; empty if the flows are too many",
+        ),
     ),
 )
 REPORT = T(
@@ -508,6 +570,9 @@ REPORT_SCHEMA = ReportSchema(
         FINDING,
         WORKER,
         NETWORK,
+        NETWORK_PHASE,
+        LOCALITY_SERVERS,
+        COMMUNICATION_SERVER,
         FLOW,
         ACTION_FLOW,
         SIZE_CLASS,

@@ -1,5 +1,5 @@
 // Two localities of one job, in two processes that this one makes: locality 0 calls functions of locality 1.
-//   network_flows [adaptive | one-by-one | long-wait | late | tuned | killed]
+//   network_flows [adaptive | one-by-one | long-wait | late | tuned | served | phases | killed]
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,10 +44,14 @@ static int run_locality(std::uint32_t number, const std::string& file, const std
     options.standard.wait_us = 10'000;
   }
   options.tunes_coalescing = mode == "tuned";
+  if (mode == "served")
+    opened.link = std::make_unique<parcels::served_transport>(std::move(opened.link), parcels::all_served(2));
   parcels::job job(std::move(opened.link), options);
   job.barrier();
+  if (mode == "phases") job.begin_phase("numbers");
   if (number == 0) {
     for (std::uint64_t i = 1; i <= 20'000; ++i) parcels::post(job.at(1), add_number, i);
+    if (mode == "phases") job.begin_phase("letters");
     for (int i = 0; i < 10; ++i)
       if (parcels::async(job.at(1), count_letters, std::string(1000, 'x')).get() != 1000) return 2;
   }
@@ -58,7 +63,7 @@ static int run_locality(std::uint32_t number, const std::string& file, const std
     job.barrier();
   }
   // Calls at a time for as long as it takes to learn something.
-  for (int i = 0; mode == "tuned" && number == 0 && i < 4000; ++i) {
+  for (int i = 0; mode == "tuned" && number == 0 && i < 20'000; ++i) {
     std::vector<trimtab::tasks::future<std::size_t>> lengths;
     for (int call = 0; call < 32; ++call) lengths.push_back(parcels::async(job.at(1), count_letters, std::string("four")));
     for (auto& length : lengths)

@@ -86,6 +86,55 @@ def test_a_message_a_parcel_without_coalescing(run: Callable[..., Any], program:
     assert calls["messages"] == calls["count"] > POSTED
 
 
+def test_communication_servers_are_in_the_report(run: Callable[..., Any], program: Path) -> None:
+    watched = run(program, "served")
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    assert action_of(flow_of(report, 0), "add_number")["count"] == POSTED
+    first, second = report["network"]["servers"]
+    assert (first["locality"], second["locality"]) == (0, 1)
+    for locality in (first, second):
+        servers = locality["servers"]
+        assert [server["server"] for server in servers] == [0, 1]
+        # At the end of the job, servers have sent everything.
+        assert sum(server["messages"] for server in servers) == locality["handed_over"] > 0
+        # Acknowledgements are no messages of flows.
+        flow = flow_of(report, locality["locality"])
+        assert locality["handed_over"] + locality["sent_directly"] >= flow["messages"]
+        assert all(0 <= server["busy_share"] <= 1 for server in servers)
+
+
+def by_action(phase: dict[str, Any]) -> dict[str, int]:
+    return counts_of({"network": phase})
+
+
+def test_flows_are_given_by_phase(run: Callable[..., Any], program: Path) -> None:
+    watched = run(program, "phases")
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    phases = {phase["name"]: phase for phase in report["network"]["phases"]}
+    assert list(phases) == [None, "numbers", "letters"]
+    numbers, letters = by_action(phases["numbers"]), by_action(phases["letters"])
+    assert numbers["add_number"] == POSTED and "count_letters" not in numbers
+    assert letters["count_letters"] == CALLED and "add_number" not in letters
+    assert phases[None]["begin_s"] <= phases["numbers"]["begin_s"] < phases["letters"]["begin_s"]
+    (flow,) = [flow for flow in phases["numbers"]["flows"] if flow["from"] == 0]
+    assert action_of(flow, "add_number")["sizes"] == [{"below": 16, "count": POSTED}]
+
+
+def test_without_phases_flows_are_given_over_time(run: Callable[..., Any], program: Path) -> None:
+    watched = run(program)
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    phases = report["network"]["phases"]
+    assert len(phases) == 10 and {phase["name"] for phase in phases} == {None}
+    total: dict[str, int] = {}
+    for phase in phases:
+        for name, count in by_action(phase).items():
+            total[name] = total.get(name, 0) + count
+    assert total == counts_of(report)
+
+
 def test_waiting_for_a_queue_is_a_finding(run: Callable[..., Any], program: Path) -> None:
     watched = run(program, "long-wait")
     assert watched.done.returncode == 0, watched.done.stderr
@@ -108,6 +157,7 @@ def test_a_late_locality_is_a_finding(run: Callable[..., Any], program: Path) ->
     processes = {process["id"]: process["rank"] for process in report["processes"]}
     assert [processes[process] for process in finding["processes"]] == [1]
     assert "waited for it" in finding["evidence"]
+    assert "collective operations (barrier " in finding["evidence"]
 
 
 def test_decisions_on_messages_are_in_the_report_and_can_be_replayed(
@@ -125,6 +175,37 @@ def test_decisions_on_messages_are_in_the_report_and_can_be_replayed(
     assert list(watched.directory.glob("*/snapshots-messages-1.txt"))
     replayed = subprocess.run([trimtab, "replay", str(watched.directory)], capture_output=True, text=True)
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+
+
+def test_a_trace_has_arrows_from_who_calls_to_the_task(
+    trimtab: str, run: Callable[..., Any], program: Path, tmp_path: Path
+) -> None:
+    watched = run(program, options=("--trace",))
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    ranks = {process["pid"]: process["rank"] for process in report["processes"]}
+    exported = tmp_path / "trace.json"
+    command = [trimtab, "export", str(watched.directory), "--to", "chrome", "-o", str(exported)]
+    subprocess.run(command, check=True, capture_output=True)
+    events = json.loads(exported.read_text())["traceEvents"]
+    ends: dict[int, dict[str, dict[str, Any]]] = {}
+    for event in events:
+        if event["ph"] in ("s", "f") and event["name"] == "parcel":
+            ends.setdefault(event["id"], {})[event["ph"]] = event
+    # Posted, called, and the sum at the end; results make no tasks.
+    assert len(ends) == POSTED + CALLED + 1
+    for arrow in ends.values():
+        assert (ranks[arrow["s"]["pid"]], ranks[arrow["f"]["pid"]]) == (0, 1)
+        assert arrow["s"]["ts"] <= arrow["f"]["ts"]
+    # They end where tasks begin.
+    begins = {
+        (event["pid"], event["tid"], event["ts"]): event["name"]
+        for event in events
+        if event["ph"] == "B" and event["name"].startswith("task ")
+    }
+    names = [begins[arrow["f"]["pid"], arrow["f"]["tid"], arrow["f"]["ts"]] for arrow in ends.values()]
+    assert sum("add_number" in name for name in names) == POSTED
+    assert sum("count_letters" in name for name in names) == CALLED
 
 
 def test_flows_of_killed_processes_are_there(trimtab: str, program: Path, tmp_path: Path) -> None:

@@ -216,6 +216,7 @@ class ProcessFiles:
     decisions: list[bytes] = field(default_factory=list)
     switches: list[bytes] = field(default_factory=list)
     pid: int = 100
+    ppid: int = 1
     wall: float = 10.0
     parallel: float = 0.0
     setup: float = 0.0
@@ -239,7 +240,7 @@ class ProcessFiles:
         body = packed(
             layout.PROCESS_HEADER,
             pid=self.pid,
-            ppid=1,
+            ppid=self.ppid,
             clock=ClockKind.MONOTONIC,
             level=RecordLevel.PROFILE,
             state=self.state if self.ended else ProcessState.RUNNING,

@@ -32,7 +32,7 @@ def test_every_row_of_the_tables_is_read() -> None:
         line
         for text in texts
         for line in text.splitlines()
-        if re.match(r"(ACTION_|DESTINATION_)?COUNTER\(", line)
+        if re.match(r"(ACTION_|DESTINATION_|SERVER_)?COUNTER\(", line)
     ]
     assert len(read_counters()) == len(rows) > 50
     assert all(counter.how in ("exact", "estimated") for counter in read_counters())

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from synthetic import LaneFile, ProcessFiles, event, subject, write_run
+import numpy as np
+from synthetic import LaneFile, ProcessFiles, event, fact, subject, write_run
 from trimtab.model.enumerations import EventKind, SubjectKind, WaitCause
 from trimtab.readers import open_run
-from trimtab.traces.arrows import Arrows, arrows_of
+from trimtab.traces.arrows import FIRST_PARCEL, Arrows, arrows_of, parcel_arrows
 
 BEGIN, END, EDGE = EventKind.TASK_BEGIN, EventKind.TASK_END, EventKind.EDGE
 CREATED, READY = EventKind.TASK_CREATED, EventKind.TASK_READY
+SENT, RECEIVED = EventKind.PARCEL_SENT, EventKind.PARCEL_RECEIVED
 SUSPENDED, RESUMED = EventKind.TASK_SUSPENDED, EventKind.TASK_RESUMED
 FUTURE = WaitCause.FUTURE
 End = tuple[int, int]
@@ -82,3 +84,42 @@ def test_a_dependence_without_a_moment_leads_from_the_last_part_to_the_first(tmp
 def test_without_tasks_there_are_none(tmp_path: Path) -> None:
     result = arrows(tmp_path, [event(10, BEGIN, 5, a=0), event(20, RESUMED, 5, a=0)], [])
     assert result.count == 0 and not result.leaving and not result.entering
+
+
+def test_a_parcel_leads_from_where_it_was_sent_to_the_task_in_the_other_process(tmp_path: Path) -> None:
+    """Locality 0 sends parcels 7 and 8, the latter outside of tasks; nobody knows who sent parcel 9, and task 4 never begins."""
+    first = [
+        event(10, BEGIN, 5, a=1),
+        event(20, SENT, 5, a=7, b=1, arg=1),
+        event(30, END, 5, a=1),
+        event(35, SENT, 5, a=8, arg=1),
+    ]
+    second = [
+        event(40, CREATED, 5, a=1),
+        event(41, RECEIVED, 5, a=1, b=7, arg=0),
+        event(42, CREATED, 5, a=2, b=6),
+        event(43, RECEIVED, 5, a=2, b=8, arg=0),
+        event(44, CREATED, 5, a=3),
+        event(45, RECEIVED, 5, a=3, b=9, arg=0),
+        event(46, RECEIVED, 5, a=4, b=7, arg=0),
+        event(47, RECEIVED, 5, a=1, b=7, arg=3),
+    ]
+    third = [event(50, BEGIN, 5, a=2), event(60, BEGIN, 5, a=1), event(70, BEGIN, 5, a=3)]
+    files = [
+        ProcessFiles(
+            [LaneFile(events=lane) for lane in lanes],
+            [subject(5, SubjectKind.TASK, "t"), fact("rank", str(rank)), fact("size", "2")],
+            pid=100 + rank,
+        )
+        for rank, lanes in enumerate([[first], [second, third]])
+    ]
+    processes = open_run(write_run(tmp_path / "run", *files)).processes
+    (leaving, nothing), (none, entering) = parcel_arrows(processes)
+    assert (nothing, none) == ({}, {})
+    assert leaving[0].at(np.array([1, 3]))[1].tolist() == [FIRST_PARCEL, FIRST_PARCEL + 1]
+    assert entering[1].at(np.array([0, 1]))[1].tolist() == [FIRST_PARCEL + 1, FIRST_PARCEL]
+    # Who received it is not its cause, even if a task did so.
+    receiver = arrows_of(processes[1])
+    assert not receiver.leaving
+    both = receiver.with_parcels((none, entering))
+    assert both.entering[1].at(np.array([1, 2]))[0].tolist() == [1, 0]

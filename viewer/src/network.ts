@@ -2,7 +2,15 @@
 
 import { h, note, section } from "./dom";
 import { bytes, count, percent, seconds, shortened } from "./format";
-import type { ActionFlow, Flow, Network, SizeClass } from "./report";
+import type {
+  ActionFlow,
+  CommunicationServer,
+  Flow,
+  LocalityServers,
+  Network,
+  NetworkPhase,
+  SizeClass,
+} from "./report";
 import { type Column, Table } from "./table";
 
 /** A larger matrix cannot be read. */
@@ -17,7 +25,9 @@ const MEASURES: [name: string, value: (flow: Flow) => number, shown: (value: num
 ];
 
 export function network(all: Network): HTMLElement {
-  return section("network", "Messages", note(summary(all)), matrix(all.flows), actions(all.flows));
+  const parts = [note(summary(all)), flows(all)];
+  if (all.servers.length > 0) parts.push(servers(all.servers));
+  return section("network", "Messages", ...parts);
 }
 
 export function summary(all: Network): string {
@@ -30,6 +40,25 @@ export function summary(all: Network): string {
 
 export const localities = (flows: Flow[]): number[] =>
   [...new Set(flows.flatMap((flow) => [flow.from, flow.to]))].sort((a, b) => a - b);
+
+/** The matrix and the table of one phase, or of all. */
+function flows(all: Network): HTMLElement {
+  const place = h("div");
+  const choice = h("select", { "aria-label": "Phase of the messages" });
+  choice.append(h("option", {}, "the whole run"));
+  for (const phase of all.phases) choice.append(h("option", {}, phaseTitle(phase)));
+  const draw = (): void => {
+    const shown = all.phases[choice.selectedIndex - 1]?.flows ?? all.flows;
+    place.replaceChildren(matrix(shown), actions(shown));
+  };
+  choice.addEventListener("change", draw);
+  draw();
+  return all.phases.length > 0 ? h("div", {}, h("p", {}, "Sent in: ", choice), place) : place;
+}
+
+/** Its name, or the part of the run. */
+export const phaseTitle = (phase: NetworkPhase): string =>
+  phase.name || `${seconds(phase.begin_s)} to ${seconds(phase.end_s)}`;
 
 /** A row for each sender and a column for each receiver; the darker a cell, the more. */
 function matrix(flows: Flow[]): HTMLElement {
@@ -111,6 +140,53 @@ function actions(flows: Flow[]): HTMLElement {
         key: (row) => row.action.sizes.length,
         cell: (row) => shortened(sizes(row.action.sizes).replace(/^.*: /, ""), LONGEST_NAME),
       },
+    ],
+  }).root;
+}
+
+interface ServerRow {
+  locality: LocalityServers;
+  server: CommunicationServer;
+}
+
+function servers(all: LocalityServers[]): HTMLElement {
+  const rows = all.flatMap((locality) => locality.servers.map((server) => ({ locality, server })));
+  const figure = (
+    title: string,
+    key: (row: ServerRow) => number | null,
+    shown: (value: number | null) => string,
+    help: string,
+  ): Column<ServerRow> => ({ title, key, cell: (row) => shown(key(row)), isNumber: true, help });
+  return new Table<ServerRow>({
+    caption: "Communication servers",
+    rows,
+    sortBy: 5,
+    words: (row) => `${row.locality.locality} ${row.server.server}`,
+    columns: [
+      figure("locality", (row) => row.locality.locality, count, "number of the locality"),
+      figure("server", (row) => row.server.server, count, "number within the locality"),
+      figure("messages", (row) => row.server.messages, count, "that it has sent"),
+      figure("bytes", (row) => row.server.bytes, bytes, "of these messages"),
+      figure("busy", (row) => row.server.busy_share, percent, "share of its life in which it sent"),
+      figure(
+        "saturated",
+        (row) => row.server.saturated_s,
+        seconds,
+        "it sent without a pause while senders were refused",
+      ),
+      figure("queue full", (row) => row.server.full_queue, count, "attempts to send that its queue had no room for"),
+      figure(
+        "held for flow",
+        (row) => row.locality.held_for_flow,
+        count,
+        "attempts of the locality that flow control held",
+      ),
+      figure(
+        "sent directly",
+        (row) => row.locality.sent_directly,
+        count,
+        "messages that the locality's senders sent themselves",
+      ),
     ],
   }).root;
 }

@@ -43,7 +43,8 @@ export type Cause =
   | "imbalance between processes"
   | "messages too small"
   | "waiting for queued parcels"
-  | "late locality";
+  | "late locality"
+  | "saturated server";
 
 /** What a report lacks. What C++ reports begins with such a word, or is of another kind. */
 export type Missing = "other" | "regions" | "tuning" | "virtual threads" | "policy" | "process" | "record" | "end";
@@ -485,6 +486,60 @@ export interface Network {
   queued_wait_s: number;
   /** by `from` and `to` */
   flows: Flow[];
+  /** communication servers, by locality; empty if there were none */
+  servers: LocalityServers[];
+  /** the same flows by phase as the program declares them (`job::begin_phase`), else in parts of equal length of the run; empty if the flows are too many */
+  phases: NetworkPhase[];
+}
+
+/** What was sent in one phase of the program, or in one part of the run. */
+export interface NetworkPhase {
+  /** as the program declares it; the same name in several localities, or again, is one phase; null: not declared: a part of the run, or what was sent before the first phase */
+  name: string;
+  /** when it began first, since the first process of the job began, s */
+  begin_s: number;
+  /** when it ended last, s */
+  end_s: number;
+  /** by `from` and `to`; those without a parcel are left out */
+  flows: Flow[];
+}
+
+/** The communication servers of one locality. */
+export interface LocalityServers {
+  /** its number (its rank) */
+  locality: number;
+  /** messages that senders have handed to servers */
+  handed_over: number;
+  /** messages that senders have sent themselves */
+  sent_directly: number;
+  /** attempts to send that were refused, because earlier messages were still in a server */
+  held_for_order: number;
+  /** attempts to send that were refused, because as many messages as may wait in servers did */
+  held_for_flow: number;
+  /** those that were started, by number */
+  servers: CommunicationServer[];
+}
+
+/** A thread of one locality that sends messages for others. */
+export interface CommunicationServer {
+  /** number within the locality */
+  server: number;
+  /** that it has sent */
+  messages: number;
+  /** of these messages, B */
+  bytes: number;
+  /** messages whose receiver was gone */
+  dropped: number;
+  /** attempts to send that were refused, because its queue was full */
+  full_queue: number;
+  /** attempts of the server that the transport had no room for */
+  no_room: number;
+  /** time in which it sent, times without a CPU included, s */
+  busy_s: number;
+  /** `busy_s` / time since it was started, share; null: not recorded */
+  busy_share: number | null;
+  /** time in which it sent without a pause while senders were refused, s */
+  saturated_s: number;
 }
 
 /** What one locality sent to another one. */
@@ -906,6 +961,36 @@ export const readNetwork = (from: Dict): Network => ({
   background_s: figure(from.background_s),
   queued_wait_s: amount(from.queued_wait_s),
   flows: dicts(from.flows).map(readFlow),
+  servers: dicts(from.servers).map(readLocalityServers),
+  phases: dicts(from.phases).map(readNetworkPhase),
+});
+
+export const readNetworkPhase = (from: Dict): NetworkPhase => ({
+  name: text(from.name),
+  begin_s: amount(from.begin_s),
+  end_s: amount(from.end_s),
+  flows: dicts(from.flows).map(readFlow),
+});
+
+export const readLocalityServers = (from: Dict): LocalityServers => ({
+  locality: amount(from.locality),
+  handed_over: amount(from.handed_over),
+  sent_directly: amount(from.sent_directly),
+  held_for_order: amount(from.held_for_order),
+  held_for_flow: amount(from.held_for_flow),
+  servers: dicts(from.servers).map(readCommunicationServer),
+});
+
+export const readCommunicationServer = (from: Dict): CommunicationServer => ({
+  server: amount(from.server),
+  messages: amount(from.messages),
+  bytes: amount(from.bytes),
+  dropped: amount(from.dropped),
+  full_queue: amount(from.full_queue),
+  no_room: amount(from.no_room),
+  busy_s: amount(from.busy_s),
+  busy_share: figure(from.busy_share),
+  saturated_s: amount(from.saturated_s),
 });
 
 export const readFlow = (from: Dict): Flow => ({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { localities, sizes, summary } from "../src/network";
+import { localities, phaseTitle, sizes, summary } from "../src/network";
 import { read } from "../src/read";
 
 const flow = (from: number, to: number): object => ({
@@ -34,6 +34,19 @@ test("the matrix has each locality once, in order", () => {
 
 test("the summary says how parcels travelled", () => {
   assert.equal(summary(report.network!), "40 parcels in 10 messages (4 each); network overhead 25.0 %.");
+});
+
+test("phases are named as the program does, else by their time", () => {
+  const phase = (name: string | null): object => ({ name, begin_s: 0.5, end_s: 1.5, flows: [flow(0, 2)] });
+  const all = read({ network: { phases: [phase("rotation"), phase(null)] } }).network!;
+  assert.deepEqual(all.phases.map(phaseTitle), ["rotation", "500 ms to 1.5 s"]);
+  assert.equal(all.phases[0]?.flows[0]?.count, 20);
+});
+
+test("communication servers are read with what they lack", () => {
+  const all = read({ network: { servers: [{ locality: 1, servers: [{ server: 0, messages: 7 }] }] } }).network!;
+  assert.equal(all.servers[0]?.servers[0]?.messages, 7);
+  assert.equal(all.servers[0]?.servers[0]?.busy_share, null);
 });
 
 test("sizes are named by their class", () => {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from trimtab.analysis.account import SHARES
@@ -84,8 +84,47 @@ def taking_part(processes: Sequence[ProcessReport]) -> tuple[ProcessReport, ...]
     return taking_part or tuple(processes)
 
 
+def without_launchers(processes: Sequence[ProcessReport]) -> list[ProcessReport]:
+    """All but those that have only started the ranks of a job, such as `trimtab launch` and mpirun under `trimtab run`."""
+    parents = {_place(process): (process.trace.host, _parent(process)) for process in processes}
+    ancestors_of_ranks = set()
+    for process in processes:
+        parent = parents[_place(process)]
+        while process.trace.rank is not None and parent in parents and parent not in ancestors_of_ranks:
+            ancestors_of_ranks.add(parent)
+            parent = parents[parent]
+    return [process for process in processes if not _is_launcher(process, ancestors_of_ranks)]
+
+
+def _is_launcher(
+    process_report: ProcessReport, ancestors_of_ranks: Container[tuple[str | None, int]]
+) -> bool:
+    """A process without a part in the program that has started ranks, or is a copy of one that has."""
+    if process_report.trace.rank is not None or _has_records(process_report):
+        return False
+    forked_from = int(process_report.process.header["forked_from"])
+    return (
+        _place(process_report) in ancestors_of_ranks
+        or (process_report.trace.host, forked_from) in ancestors_of_ranks
+    )
+
+
+def _place(process_report: ProcessReport) -> tuple[str | None, int]:
+    return process_report.trace.host, process_report.trace.pid
+
+
+def _parent(process_report: ProcessReport) -> int:
+    return int(process_report.process.header["ppid"])
+
+
+def _has_records(process_report: ProcessReport) -> bool:
+    return bool(
+        process_report.regions or process_report.workers or process_report.tasks or process_report.scopes
+    )
+
+
 def _takes_part(process_report: ProcessReport, total_cpu_s: float) -> bool:
-    if process_report.regions or process_report.workers or process_report.tasks or process_report.scopes:
+    if _has_records(process_report):
         return True
     least_cpu_s = max(
         _LEAST_OF_LIFE * process_report.trace.span.wall_s, _LEAST_SHARE_OF_ALL * total_cpu_s, _LEAST_CPU_S

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -10,6 +10,7 @@ from trimtab.analysis.findings import finding
 from trimtab.analysis.job import Job
 from trimtab.analysis.lives import groups_of, longest_chain
 from trimtab.analysis.process_report import ProcessReport
+from trimtab.analysis.traffic import waited_since
 from trimtab.counted import counted
 from trimtab.model.enumerations import Cause
 from trimtab.model.report import Finding
@@ -22,6 +23,7 @@ _BEGUN_TOGETHER = 0.1
 # The others wait for a locality that itself waits less than this part of what they do.
 _LATE = 0.5
 _LEAST_LOCALITIES = 2
+_OPERATIONS = ("barrier", "broadcast", "reduce")
 _COLLECTIVE_WAIT = "/parcels/time/collective-wait"
 # Remedies that would be wrong where other processes of the job use the CPUs.
 _WANTS_THE_CPUS = (Cause.FEW_THREADS, Cause.FEW_WORKERS)
@@ -187,14 +189,42 @@ def _late_localities(job: Job) -> Iterator[Finding]:
         finding(
             Cause.LATE_LOCALITY,
             None,
-            f"the other {counted(len(others), 'process')} waited {mean_of_others:.3g} s on average in collective operations "
-            f"(barrier, broadcast, reduce), {job.parts[late].label} only {waits[late]:.3g} s: the others waited for it",
+            f"the other {counted(len(others), 'process')} waited {mean_of_others:.3g} s on average in collective operations"
+            f"{_in_operations(job, [at for at in waits if at != late])}, {job.parts[late].label} only {waits[late]:.3g} s: the others "
+            f"waited for it{_longest_and_since(job, waits, late)}",
             "give that locality less work, or let the others do something else until it comes (async and futures instead of "
             "a barrier)",
             sum(waits.values()) / len(waits) - waits[late],
         ),
         processes=(job.parts[late].id,),
     )
+
+
+def _in_operations(job: Job, parts: Sequence[int]) -> str:
+    """` (barrier 2 s, reduce 0.1 s)`: of those that waited, on average; nothing for runs that do not tell them apart."""
+    waited = {
+        operation: sum(
+            traffic.totals.get(f"/parcels/time/{operation}-wait", 0.0)
+            for at in parts
+            if (traffic := job.parts[at].traffic) is not None
+        )
+        / len(parts)
+        for operation in _OPERATIONS
+    }
+    texts = [f"{operation} {wait:.3g} s" for operation, wait in waited.items() if wait > 0]
+    return f" ({', '.join(texts)})" if texts else ""
+
+
+def _longest_and_since(job: Job, waits: Mapping[int, float], late: int) -> str:
+    """Who waited longest, for how long, and when most of it began: `; rank 2 (app) longest, 3 s, most of it from 4 s on`."""
+    longest = max((at for at in waits if at != late), key=lambda at: waits[at])
+    part = job.parts[longest]
+    origin = min(life.begin for life in job.lives)
+    since = waited_since(part.process, _COLLECTIVE_WAIT)
+    text = f"; {part.label} longest, {waits[longest]:.3g} s" if len(waits) > _LEAST_LOCALITIES else ""
+    if since is None:
+        return text
+    return f"{text}; most of it from {job.lives[longest].begin - origin + since:.3g} s of the run on"
 
 
 def _work_s(part: ProcessReport) -> float:

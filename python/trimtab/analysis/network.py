@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from trimtab.analysis.traffic import Destination, Sent, Traffic
-from trimtab.model.report import ActionFlow, Flow, Network, SizeClass
+from trimtab.model.report import (
+    ActionFlow,
+    CommunicationServer,
+    Flow,
+    LocalityServers,
+    Network,
+    NetworkPhase,
+    SizeClass,
+)
 
 
-def network_of(traffics: Iterable[Traffic | None]) -> Network | None:
+def network_of(traffics: Iterable[Traffic | None], phases: Iterable[NetworkPhase] = ()) -> Network | None:
     """The sum over all processes; None where none recorded messages."""
     senders = [traffic for traffic in traffics if traffic is not None]
     if not senders:
@@ -20,11 +28,22 @@ def network_of(traffics: Iterable[Traffic | None]) -> Network | None:
         overhead=overhead,
         background_s=background,
         queued_wait_s=sum(sender.queued_wait_s for sender in senders),
-        flows=tuple(
-            _flow(sender.locality, to, sender.destinations[to])
+        flows=flows_of(senders),
+        phases=tuple(phases),
+        servers=tuple(
+            _servers(sender)
             for sender in sorted(senders, key=lambda sender: sender.locality)
-            for to in sorted(sender.destinations)
+            if sender.servers
         ),
+    )
+
+
+def flows_of(senders: Iterable[Traffic]) -> tuple[Flow, ...]:
+    """By sender and receiver."""
+    return tuple(
+        _flow(sender.locality, to, sender.destinations[to])
+        for sender in sorted(senders, key=lambda sender: sender.locality)
+        for to in sorted(sender.destinations)
     )
 
 
@@ -40,6 +59,40 @@ def _background(senders: Sequence[Traffic]) -> tuple[float | None, float | None]
         tasks += own / share - own
     whole = background + tasks
     return background, background / whole if whole > 0 else None
+
+
+def _servers(sender: Traffic) -> LocalityServers:
+    def total(name: str) -> int:
+        return int(sender.totals.get(f"/servers/count/{name}", 0))
+
+    return LocalityServers(
+        locality=sender.locality,
+        handed_over=total("handed-over"),
+        sent_directly=total("sent-directly"),
+        held_for_order=total("held-for-order"),
+        held_for_flow=total("held-for-flow"),
+        servers=tuple(
+            _server(number, sender.servers[number], sender.saturated_s.get(number, 0.0))
+            for number in sorted(sender.servers)
+        ),
+    )
+
+
+def _server(number: int, counts: Mapping[str, float], saturated_s: float) -> CommunicationServer:
+    def count(name: str) -> int:
+        return int(counts.get(f"/servers/{name}", 0))
+
+    return CommunicationServer(
+        server=number,
+        messages=count("count/messages"),
+        bytes=count("bytes/sent"),
+        dropped=count("count/dropped"),
+        full_queue=count("count/full-queue"),
+        no_room=count("count/no-room"),
+        busy_s=counts.get("/servers/time/busy", 0.0),
+        busy_share=counts.get("/servers/busy-share"),
+        saturated_s=saturated_s,
+    )
 
 
 def _flow(locality: int, to: int, destination: Destination) -> Flow:

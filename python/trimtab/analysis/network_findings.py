@@ -14,6 +14,9 @@ _FEW_PARCELS = 2.0
 # So many parcels a message make its own cost small beside theirs.
 _GOOD_PARCELS = 16
 _LEAST_MESSAGES = 1000
+# Servers share the load if they are busy for this part of the time of the busiest one, on average.
+_EVEN = 0.75
+_BUSY = "/servers/time/busy"
 _REASONS = ("count", "batch", "time", "full", "handled", "sender-waits", "age", "asked")
 
 
@@ -22,7 +25,11 @@ def network_findings(traffic: Traffic | None, account: Account, workers: int) ->
     if traffic is None or not workers:
         return []
     at_once = max(min(float(workers), account.cpus), 1.0)
-    return [*_tiny_messages(traffic, at_once), *_queued_parcels(traffic, at_once)]
+    return [
+        *_tiny_messages(traffic, at_once),
+        *_queued_parcels(traffic, at_once),
+        *_saturated_servers(traffic, account.cpus, workers),
+    ]
 
 
 def _flushed(traffic: Traffic, reason: str) -> float:
@@ -75,3 +82,56 @@ def _queued_parcels(traffic: Traffic, at_once: float) -> list[Finding]:
             (),
         )
     ]
+
+
+def _saturated_servers(traffic: Traffic, cpus: float, workers: int) -> list[Finding]:
+    """gain = time in which the busiest server was saturated * (1 - what it would take with the load divided).
+
+    Divided among the servers that are there if the others have room, else among one more.
+    """
+    if not traffic.saturated_s:
+        return []
+    worst = max(traffic.saturated_s, key=lambda server: traffic.saturated_s[server])
+    saturated, servers = traffic.saturated_s[worst], len(traffic.servers)
+    busy_s = {server: counts.get(_BUSY, 0.0) for server, counts in traffic.servers.items()}
+    if saturated <= 0 or busy_s[worst] <= 0:
+        return []
+    mean_of_busiest = sum(busy_s.values()) / servers / busy_s[worst]
+    is_uneven = servers > 1 and mean_of_busiest < _EVEN
+    shares = mean_of_busiest if is_uneven else servers / (servers + 1)
+    counts = traffic.servers[worst]
+    messages = counts.get("/servers/count/messages", 0.0)
+    each = f" of {counts.get('/servers/bytes/sent', 0.0) / messages:.0f} bytes each" if messages else ""
+    refused = counts.get("/servers/count/full-queue", 0.0) + traffic.totals.get(
+        "/servers/count/held-for-flow", 0.0
+    )
+    return [
+        Finding(
+            Cause.SATURATED_SERVER,
+            None,
+            f"communication server {worst} of {servers} sent without a pause for {saturated:.3g} s while senders were refused "
+            f"{counted(int(refused), 'time')}; it sent {counted(int(messages), 'message')}{each}"
+            + (
+                f"; all servers together were busy {mean_of_busiest:.0%} as long as it, on average"
+                if is_uneven
+                else ""
+            ),
+            _remedy_of_saturation(servers, is_uneven, cpus - workers - servers),
+            saturated * (1 - shares),
+            (),
+        )
+    ]
+
+
+def _remedy_of_saturation(servers: int, is_uneven: bool, free_cpus: float) -> str:
+    by_senders = "let senders send these sizes themselves (served_sizes::servers = 0 for them, or TRIMTAB_COMMUNICATION_SERVERS=0)"
+    if is_uneven:
+        return f"give each server fewer messages in a row (server_settings::consecutive), or {by_senders}"
+    if free_cpus < 1:
+        return (
+            f"no CPU is free for another server beside the workers: {by_senders}, or use a worker less and "
+            f"{counted(servers + 1, 'server')}"
+        )
+    return (
+        f"use {counted(servers + 1, 'server')} (TRIMTAB_COMMUNICATION_SERVERS={servers + 1}), or {by_senders}"
+    )

@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 import trimtab
 from trimtab.analysis.counters import counters
 from trimtab.analysis.decisions import decisions
-from trimtab.analysis.job import Job, job_of
+from trimtab.analysis.job import Job, job_of, without_launchers
 from trimtab.analysis.job_findings import job_findings
 from trimtab.analysis.job_timeline import job_timeline
 from trimtab.analysis.merging import merge_regions, merge_scopes, merge_tasks
 from trimtab.analysis.missing import nothing_loaded, unavailable
 from trimtab.analysis.network import network_of
+from trimtab.analysis.network_phases import Sender, network_phases
 from trimtab.analysis.process_report import ProcessReport, process_report
 from trimtab.analysis.schedulers import schedulers
 from trimtab.analysis.system import lane_summary, overhead_of, system_by_launcher, system_of
@@ -23,6 +24,7 @@ from trimtab.model import Run
 from trimtab.model.report import (
     Decision,
     Exit,
+    Network,
     Overhead,
     ProcessSummary,
     Report,
@@ -40,7 +42,7 @@ def build(run: Run) -> Report:
     """The report of `run`, over all of its processes."""
     traces = traces_of(run)
     with Symbols(run.directory) as symbols:
-        processes = [process_report(trace, symbols) for trace in traces]
+        processes = without_launchers([process_report(trace, symbols) for trace in traces])
         changed = sorted(symbols.changed)
     return _of_processes(run, processes, changed) if processes else _of_launcher(run)
 
@@ -78,7 +80,7 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
                 process_report.process, process_report.id, process_report.places
             ),
         ),
-        network=network_of([process.traffic for process in processes]),
+        network=_network(processes),
         decisions=_decisions(processes),
         schedulers=_entries_of_processes(
             processes, lambda process_report: schedulers(process_report.process, process_report.id)
@@ -97,6 +99,24 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         ),
         timeline=_timeline(job, timelines),
     )
+
+
+def _network(processes: Sequence[ProcessReport]) -> Network | None:
+    senders = [process for process in processes if process.traffic is not None]
+    origin = min((process.trace.begin_s for process in senders), default=0.0)
+    phases = network_phases(
+        [
+            Sender(
+                process.process,
+                process.places,
+                process.keys,
+                process.trace.begin_s - origin,
+                process.trace.end_s - origin,
+            )
+            for process in senders
+        ]
+    )
+    return network_of([process.traffic for process in senders], phases)
 
 
 def _of_launcher(run: Run) -> Report:

@@ -17,7 +17,7 @@ from trimtab.cli.common import (
 # In the folder of headers.
 TABLES = ("tasks/core/counter_table.inc", "parcels/counters/counter_table.inc")
 _ROW = re.compile(
-    r'^(?:ACTION_|DESTINATION_)?COUNTER\(\w+, "([^"]+)", "([^"]+)", (exact|estimated), "([^"]+)"\)',
+    r'^(?:ACTION_|DESTINATION_|SERVER_)?COUNTER\(\w+, "([^"]+)", "([^"]+)", (exact|estimated), "([^"]+)"\)',
     re.MULTILINE,
 )
 
@@ -56,6 +56,6 @@ def run_counters(pattern: str | None, as_json: bool) -> None:
     echo(
         "\nOf one worker: /threads{locality#0/worker-thread#1}/idle-rate; of each: worker-thread#*; without {}: of all."
         "\nA program prints them with --trimtab:print-counter=PATH, and reads them with trimtab::find_counters."
-        "\nOf messages (/parcels, /messages): {locality#0/to#1}, {locality#0/action#NAME}; a program reads them with"
-        "\ntrimtab::parcels::find_counters."
+        "\nOf messages (/parcels, /messages): {locality#0/to#1}, {locality#0/action#NAME}; of communication servers (/servers):"
+        "\n{locality#0/server#1}. A job prints them with the same option, and reads them with trimtab::parcels::find_counters."
     )

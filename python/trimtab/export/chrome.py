@@ -15,7 +15,7 @@ import numpy as np
 from trimtab.export.labels import ARROW_ROLES, CATEGORIES, FIGURES, Namer, figure_of, has_figures
 from trimtab.export.source import BLOCK, Advance, Integers, View
 from trimtab.model import Lane
-from trimtab.traces.arrows import Flows
+from trimtab.traces.arrows import FIRST_PARCEL, Flows
 from trimtab.traces.slices import Role, Slices
 
 # Tracks of a lane's CPU times lie beside the threads, which have numbers below this.
@@ -99,7 +99,7 @@ class Chrome:
                 f'{{"ph":"i","s":"t","pid":{pid},"tid":{tid},"ts":{_microseconds(start)},'
                 f'"cat":"{CATEGORIES[Role(text)]}","name":{quoted[number]}{args}}}'
             )
-        if view.arrows.count:
+        if view.arrows.leaving or view.arrows.entering:
             yield from self._arrows(view, lane, slices, low, high)
 
     def _arrows(self, view: View, lane: Lane, slices: Slices, low: int, high: int) -> Iterator[str]:
@@ -122,10 +122,14 @@ class Chrome:
         counts, numbers = flows.at(places)
         bind_point = ',"bp":"e"' if phase == "f" else ""
         for number, time_us in zip(numbers.tolist(), np.repeat(at, counts).tolist(), strict=True):
-            name = "goes on" if number >= view.arrows.first_going_on else "before"
+            if number >= FIRST_PARCEL:
+                name, arrow = "parcel", number
+            else:
+                name = "goes on" if number >= view.arrows.first_going_on else "before"
+                arrow = number + self._arrow_base
             yield (
                 f'{{"ph":"{phase}","pid":{view.number},"tid":{view.number_of(lane)},"ts":{_microseconds(time_us)},'
-                f'"id":{number + self._arrow_base},"cat":"task","name":"{name}"{bind_point}}}'
+                f'"id":{arrow},"cat":"task","name":"{name}"{bind_point}}}'
             )
 
 

@@ -32,9 +32,12 @@ CATEGORIES = {
     Role.PART: "task",
     Role.SUSPENDED: "task",
     Role.GIVES: "task",
+    Role.SENDS: "task",
 }
 # What arrows begin and end at.
-ARROW_ROLES = [int(role) for role in (Role.TASK, Role.PART, Role.TASK_CREATED, Role.TASK_READY, Role.GIVES)]
+ARROW_ROLES = [
+    int(role) for role in (Role.TASK, Role.PART, Role.TASK_CREATED, Role.TASK_READY, Role.GIVES, Role.SENDS)
+]
 # Figures beside the name: what they are called, the field that has them, and whether it is signed. Names that end
 # in "_ns" are of ticks.
 FIGURES: dict[Role, tuple[tuple[str, str, bool], ...]] = {
@@ -47,6 +50,7 @@ FIGURES: dict[Role, tuple[tuple[str, str, bool], ...]] = {
     Role.PART: (("task", "a", False), ("suspended_ns", "b", False)),
     Role.SUSPENDED: (("task", "a", False), ("waits for", "b", False)),
     Role.GIVES: (("task", "a", False), ("to", "b", False)),
+    Role.SENDS: (("parcel", "a", False), ("task", "b", False)),
     Role.THREAD_BEGIN: (("tid", "a", False),),
     Role.THREAD_END: (("tid", "a", False),),
 }
@@ -132,6 +136,7 @@ class Namer:
             Role.LOCK_WAIT: "wait: critical ",
             Role.TASK_CREATED: "creates task ",
             Role.TASK_READY: "task ready ",
+            Role.SENDS: "sends ",
         }
         if role in (Role.THREAD_BEGIN, Role.THREAD_END):
             return "thread begins" if role == Role.THREAD_BEGIN else "thread ends"

@@ -17,6 +17,7 @@ from trimtab.export import wire
 from trimtab.export.labels import ARROW_ROLES, CATEGORIES, FIGURES, Namer, figure_of, has_figures
 from trimtab.export.source import BLOCK, Advance, Integers, Series, View
 from trimtab.model import Lane
+from trimtab.traces.arrows import FIRST_PARCEL
 from trimtab.traces.slices import Role, Slices
 
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
@@ -77,6 +78,7 @@ class Perfetto:
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         self._sequence = 1
+        self._arrow_base = 0
         self._uuid = 0
 
     def _next_uuid(self) -> int:
@@ -95,6 +97,7 @@ class Perfetto:
         lanes = {lane.id: self._lane(view, lane, advance) for lane in view.process.lanes}
         for series in view.series():
             self._counter(series, lanes.get(-1 if series.lane is None else series.lane, process))
+        self._arrow_base += view.arrows.count
 
     def _lane(self, view: View, lane: Lane, advance: Advance) -> int:
         track = self._next_uuid()
@@ -158,7 +161,7 @@ class Perfetto:
         time = wire.padded(view.ns(slices.ticks[low:high]), _TIME)
         change, source = slices.change[low:high], slices.source[low:high]
         role = slices.role[low:high]
-        leaving, entering = _arrows_at(view, lane, slices, low, high)
+        leaving, entering = _arrows_at(view, lane, slices, low, high, base=self._arrow_base)
         shown = _Shown(view, lane, source, names, leaving, entering)
         figured = np.ones(high - low, np.bool_)
         work = np.flatnonzero(role == Role.WORK)
@@ -284,15 +287,19 @@ class _Shown:
                 )
 
 
-def _arrows_at(view: View, lane: Lane, slices: Slices, low: int, high: int) -> tuple[_Touching, _Touching]:
+def _arrows_at(
+    view: View, lane: Lane, slices: Slices, low: int, high: int, *, base: int
+) -> tuple[_Touching, _Touching]:
+    """Numbers of arrows are unique in the whole trace: `base` are those of the processes before."""
     leaving, entering = _Touching(high - low), _Touching(high - low)
     arrows = view.arrows
-    if arrows.count == 0:
+    if not arrows.leaving and not arrows.entering:
         return leaving, entering
     is_shown = np.isin(slices.role[low:high], ARROW_ROLES) & (slices.change[low:high] != -1)
     items = np.flatnonzero(is_shown)
     places = slices.source[low:high][items]
     for touching, flows in ((leaving, arrows.leaving.get(lane.id)), (entering, arrows.entering.get(lane.id))):
         if flows is not None:
-            touching.add(items, *flows.at(places))
+            counts, numbers = flows.at(places)
+            touching.add(items, counts, np.where(numbers < FIRST_PARCEL, numbers + np.uint64(base), numbers))
     return leaving, entering

@@ -15,7 +15,7 @@ from trimtab.model import NO_LANE, Lane, Process, Run
 from trimtab.model.enumerations import EventKind, RecordLevel
 from trimtab.symbols import Symbols
 from trimtab.traces import Trace, traces_of
-from trimtab.traces.arrows import Arrows, arrows_of
+from trimtab.traces.arrows import Arrows, Ends, arrows_of, parcel_arrows
 from trimtab.traces.slices import Slices, lane_slices, ticks_since
 
 Integers = NDArray[np.int64]
@@ -51,6 +51,7 @@ class View:
     name: str
     offset_ns: float
     end_ticks: int
+    parcels: Ends = ({}, {})
 
     @property
     def process(self) -> Process:
@@ -138,17 +139,18 @@ class View:
 
     @cached_property
     def arrows(self) -> Arrows:
-        """The arrows between its tasks whose both ends are recorded."""
-        return arrows_of(self.process)
+        """The arrows between its tasks and to and from those of other processes, whose both ends are recorded."""
+        return arrows_of(self.process).with_parcels(self.parcels)
 
 
 def views_of(run: Run) -> list[View]:
     """The processes of a run; its time begins when the first of them did."""
     traces = traces_of(run)
+    parcels = parcel_arrows([process_trace.process for process_trace in traces])
     with Symbols(run.directory) as symbols:
         return [
-            _view(process_trace, number, symbols)
-            for process_trace, number in zip(traces, numbers_of(traces), strict=True)
+            _view(process_trace, number, symbols, ends)
+            for process_trace, number, ends in zip(traces, numbers_of(traces), parcels, strict=True)
         ]
 
 
@@ -170,7 +172,7 @@ def _number(pid: int, image: int) -> int:
     return (pid + image * _MOST_PIDS + image // 512) & 0x7FFFFFFF
 
 
-def _view(trace: Trace, number: int, symbols: Symbols) -> View:
+def _view(trace: Trace, number: int, symbols: Symbols, parcels: Ends) -> View:
     process = trace.process
     longest = min(_LONGEST / process.ns_per_tick, _LONGEST)
     ticks = min(trace.end_ticks - int(process.header["start_ticks"]), int(longest))
@@ -182,6 +184,7 @@ def _view(trace: Trace, number: int, symbols: Symbols) -> View:
         _name_of(trace),
         trace.begin_ns,
         min(int(process.header["start_ticks"]) + ticks, (1 << 64) - 1),
+        parcels,
     )
 
 

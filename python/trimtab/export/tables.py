@@ -116,6 +116,8 @@ def _detail(kind: int, arg: int) -> str | None:
         return CAUSES.get(arg, "other")
     if kind == EventKind.WORKER_STATE:
         return WORKER_STATES.get(arg, "other")
+    if kind in (EventKind.PARCEL_SENT, EventKind.PARCEL_RECEIVED):
+        return f"locality {arg}"
     if kind == EventKind.SINGLE:
         return "executed" if arg else "passed"
     return f"level {arg}" if kind in (EventKind.REGION_BEGIN, EventKind.REGION_END) else None

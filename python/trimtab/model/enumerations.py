@@ -76,6 +76,8 @@ class EventKind(IntEnum):
     TASK_SUSPENDED = 34  # it leaves the lane's stack
     TASK_RESUMED = 35  # on any lane
     EDGE = 36  # task b could not go on before task a gave it something; OpenMP's only where a had not ended when b was created
+    PARCEL_SENT = 37  # a call on another locality of the job; the subject is that of the task that it becomes
+    PARCEL_RECEIVED = 38  # a parcel of another locality has become a task
     MARK = 40  # the program's own (trimtab.h)
     THREAD_BEGIN = 41
     THREAD_END = 42
@@ -292,6 +294,7 @@ class Cause(str, Enum):
     TINY_MESSAGES = "messages too small"  # a fixed setting sends small parcels one by one
     QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while their own parcels wait in queues
     LATE_LOCALITY = "late locality"  # the others wait for one locality in collective operations
+    SATURATED_SERVER = "saturated server"  # a communication server has no pause while senders wait
 
     def __str__(self) -> str:
         return str(self.value)
@@ -381,6 +384,8 @@ EVENT_KINDS = {
     34: "task_suspended",
     35: "task_resumed",
     36: "edge",
+    37: "parcel_sent",
+    38: "parcel_received",
     40: "mark",
     41: "thread_begin",
     42: "thread_end",

@@ -519,6 +519,9 @@ class Network(Struct, frozen=True):
         background_s: receiving, sending, and writing the arguments, over all threads, s; None: not recorded.
         queued_wait_s: workers had nothing to do while parcels of theirs waited in queues, s.
         flows: by `from` and `to`.
+        servers: communication servers, by locality; empty if there were none.
+        phases: the same flows by phase as the program declares them (`job::begin_phase`), else in parts of
+            equal length of the run; empty if the flows are too many.
     """
 
     parcels: int
@@ -527,6 +530,72 @@ class Network(Struct, frozen=True):
     background_s: float | None
     queued_wait_s: float
     flows: tuple[Flow, ...]
+    servers: tuple[LocalityServers, ...]
+    phases: tuple[NetworkPhase, ...]
+
+
+class NetworkPhase(Struct, frozen=True):
+    """What was sent in one phase of the program, or in one part of the run.
+
+    Attributes:
+        name: as the program declares it; the same name in several localities, or again, is one phase; None:
+            not declared: a part of the run, or what was sent before the first phase.
+        begin_s: when it began first, since the first process of the job began, s.
+        end_s: when it ended last, s.
+        flows: by `from` and `to`; those without a parcel are left out.
+    """
+
+    name: str | None
+    begin_s: float
+    end_s: float
+    flows: tuple[Flow, ...]
+
+
+class LocalityServers(Struct, frozen=True):
+    """The communication servers of one locality.
+
+    Attributes:
+        locality: its number (its rank).
+        handed_over: messages that senders have handed to servers.
+        sent_directly: messages that senders have sent themselves.
+        held_for_order: attempts to send that were refused, because earlier messages were still in a server.
+        held_for_flow: attempts to send that were refused, because as many messages as may wait in servers
+            did.
+        servers: those that were started, by number.
+    """
+
+    locality: int
+    handed_over: int
+    sent_directly: int
+    held_for_order: int
+    held_for_flow: int
+    servers: tuple[CommunicationServer, ...]
+
+
+class CommunicationServer(Struct, frozen=True):
+    """A thread of one locality that sends messages for others.
+
+    Attributes:
+        server: number within the locality.
+        messages: that it has sent.
+        bytes: of these messages, B.
+        dropped: messages whose receiver was gone.
+        full_queue: attempts to send that were refused, because its queue was full.
+        no_room: attempts of the server that the transport had no room for.
+        busy_s: time in which it sent, times without a CPU included, s.
+        busy_share: `busy_s` / time since it was started, share; None: not recorded.
+        saturated_s: time in which it sent without a pause while senders were refused, s.
+    """
+
+    server: int
+    messages: int
+    bytes: int
+    dropped: int
+    full_queue: int
+    no_room: int
+    busy_s: float
+    busy_share: float | None
+    saturated_s: float
 
 
 class Flow(Struct, frozen=True):

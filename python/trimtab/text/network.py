@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trimtab.counted import counted
-from trimtab.model.report import ActionFlow, Flow, Network
+from trimtab.model.report import ActionFlow, Flow, Network, NetworkPhase
 from trimtab.text.units import percent, seconds
 
 if TYPE_CHECKING:
@@ -47,6 +47,63 @@ def flow_table(network: Network) -> Table:
             together,
             seconds(flow.queued_wait_s) if flow.queued_wait_s > 0 else "",
         )
+    return rows
+
+
+def phase_table(network: Network) -> Table:
+    """A row for each flow of each phase or part of the run, in the order of time."""
+    from rich.markup import escape
+
+    from trimtab.text.console import table
+
+    rows = table("phase", "from", "to", "parcels", "bytes", "messages", "most bytes in")
+    flows = [(phase, flow) for phase in network.phases for flow in phase.flows]
+    for phase, flow in flows[:_MOST_ROWS]:
+        rows.add_row(
+            escape(phase_title(phase)),
+            str(flow.from_),
+            str(flow.to),
+            str(flow.count),
+            size_text(flow.bytes),
+            str(flow.messages),
+            escape(flow.actions[0].action) if flow.actions else "",
+        )
+    return rows
+
+
+def phase_title(phase: NetworkPhase) -> str:
+    """Its name, or the part of the run: `0 us to 1.5 s`."""
+    return phase.name if phase.name is not None else f"{seconds(phase.begin_s)} to {seconds(phase.end_s)}"
+
+
+def server_table(network: Network) -> Table:
+    """A row for each communication server; what senders did is of the whole locality."""
+    from trimtab.text.console import table
+
+    rows = table(
+        "locality",
+        "server",
+        "messages",
+        "bytes",
+        "busy",
+        "saturated",
+        "queue full",
+        "held for flow",
+        "sent directly",
+    )
+    for locality in network.servers:
+        for server in locality.servers:
+            rows.add_row(
+                str(locality.locality),
+                str(server.server),
+                str(server.messages),
+                size_text(server.bytes),
+                percent(server.busy_share) if server.busy_share is not None else "",
+                seconds(server.saturated_s) if server.saturated_s > 0 else "",
+                str(server.full_queue),
+                str(locality.held_for_flow),
+                str(locality.sent_directly),
+            )
     return rows
 
 

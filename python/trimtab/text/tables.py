@@ -12,7 +12,7 @@ from trimtab.counted import counted
 from trimtab.model.report import Region, Report, Spread
 from trimtab.text.console import Console, output, table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
-from trimtab.text.network import flow_table, network_line
+from trimtab.text.network import flow_table, network_line, phase_table, server_table
 from trimtab.text.processes import MOST_ROWS, process_table
 from trimtab.text.system import system_line
 from trimtab.text.units import NAMES, ending, percent, rounded, seconds
@@ -116,6 +116,10 @@ def _network(report: Report, console: Console) -> None:
     if report.network is None:
         return
     console.print(flow_table(report.network))
+    if any(phase.name is not None for phase in report.network.phases):
+        console.print(phase_table(report.network))
+    if report.network.servers:
+        console.print(server_table(report.network))
     console.print(network_line(report.network))
 
 

@@ -1,4 +1,4 @@
-"""Arrows between the parts of tasks of a process: who made whom, who waited for whom, and where a task went on.
+"""Arrows between the parts of tasks: who made whom, who waited for whom, where a task went on, and who sent it from another process.
 
 A part of a task begins with its begin or when it is resumed. Arrows begin and end at events, each known by its lane
 and its place in the lane's stream; viewers draw them from and to what these events show.
@@ -6,7 +6,8 @@ and its place in the lane's stream; viewers draw them from and to what these eve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ _PLACED = np.dtype(
     [("ticks", "<u8"), ("arg", "<u2"), ("a", "<u8"), ("b", "<u8"), ("lane", "<i8"), ("at", "<i8")]
 )
 Placed = NDArray[np.void]
+_Numbered = tuple[Placed, NDArray[np.uint64]]
+# Arrows between processes have numbers from here on, which are unique in the whole run; viewers read them as floats.
+FIRST_PARCEL = 1 << 52
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,11 @@ class Flows:
         order = np.argsort(places, kind="stable")
         return Flows(places[order], numbers[order])
 
+    def __add__(self, other: Flows) -> Flows:
+        return Flows.of(
+            np.concatenate([self._places, other._places]), np.concatenate([self._numbers, other._numbers])
+        )
+
     def at(self, places: Integers) -> tuple[Integers, NDArray[np.uint64]]:
         """How many arrows touch each of `places`, and their numbers, one event after the other."""
         first = np.searchsorted(self._places, places, side="left")
@@ -46,6 +55,10 @@ class Flows:
         total = int(ends[-1]) if len(ends) else 0
         chosen = np.arange(total) - np.repeat(ends - counts - first, counts)
         return counts, self._numbers[chosen]
+
+
+# What leaves and what enters, by lane.
+Ends = tuple[dict[int, Flows], dict[int, Flows]]
 
 
 @dataclass(frozen=True)
@@ -57,6 +70,15 @@ class Arrows:
     count: int
     first_going_on: int
 
+    def with_parcels(self, ends: Ends) -> Arrows:
+        """These, and those of parcels, which `count` leaves out."""
+        return replace(self, leaving=_merged(self.leaving, ends[0]), entering=_merged(self.entering, ends[1]))
+
+
+def _merged(flows: dict[int, Flows], added: dict[int, Flows]) -> dict[int, Flows]:
+    both = {lane: flows[lane] + added[lane] for lane in flows.keys() & added.keys()}
+    return {**flows, **added, **both}
+
 
 def arrows_of(process: Process) -> Arrows:
     """All arrows of which both ends are recorded."""
@@ -64,8 +86,12 @@ def arrows_of(process: Process) -> Arrows:
     parts = parts[parts["a"] != 0]
     parts = parts[np.lexsort((parts["ticks"], parts["a"]))]
     edges, created = _placed(process, (EventKind.EDGE,)), _placed(process, (EventKind.TASK_CREATED,))
+    ready = _placed(process, (EventKind.TASK_READY,))
+    # Whoever received a parcel has made its task, but the cause is the sender.
+    received = _placed(process, (EventKind.PARCEL_RECEIVED,))["a"]
+    created, ready = (placed[~np.isin(placed["a"], received)] for placed in (created, ready))
     resumed_by_other = edges[edges["arg"] != WaitCause.OTHER]
-    enabled = _enabled(_placed(process, (EventKind.TASK_READY,)), created)
+    enabled = _enabled(ready, created)
     has_further_part = parts["a"][1:] == parts["a"][:-1]
     pairs = [
         _dependences(parts, edges[edges["arg"] == WaitCause.OTHER]),
@@ -81,6 +107,55 @@ def arrows_of(process: Process) -> Arrows:
     going_on = len(pairs[-1][0])
     numbers = np.arange(1, len(froms) + 1, dtype=np.uint64)
     return Arrows(_by_lane(froms, numbers), _by_lane(tos, numbers), len(froms), len(froms) - going_on + 1)
+
+
+def parcel_arrows(processes: Sequence[Process]) -> list[Ends]:
+    """For each process, by lane, the arrows of parcels that leave and enter it: from where a call was sent to where its task begins.
+
+    Their numbers begin at `FIRST_PARCEL`. Localities are told apart by their ranks; of processes with the same rank nothing is said.
+    """
+    by_rank: dict[int, list[int]] = {}
+    for at, process in enumerate(processes):
+        if process.rank is not None:
+            by_rank.setdefault(process.rank, []).append(at)
+    senders = {rank: members[0] for rank, members in by_rank.items() if len(members) == 1}
+    sent = {rank: _placed(processes[at], (EventKind.PARCEL_SENT,)) for rank, at in senders.items()}
+    leaving: list[list[_Numbered]] = [[] for _ in processes]
+    entering: list[list[_Numbered]] = [[] for _ in processes]
+    first = FIRST_PARCEL
+    for at in senders.values():
+        received = _placed(processes[at], (EventKind.PARCEL_RECEIVED,))
+        if not len(received):
+            continue
+        parts = _placed(processes[at], (EventKind.TASK_BEGIN,))
+        parts = parts[np.lexsort((parts["ticks"], parts["a"]))]
+        for rank in np.unique(received["arg"]).tolist():
+            if rank not in sent:
+                continue
+            froms, tos = _parcels_between(sent[rank], received[received["arg"] == rank], parts)
+            numbers = np.arange(first, first + len(froms), dtype=np.uint64)
+            first += len(froms)
+            leaving[senders[rank]].append((froms, numbers))
+            entering[at].append((tos, numbers))
+    return [
+        (_joined(own_froms), _joined(own_tos)) for own_froms, own_tos in zip(leaving, entering, strict=True)
+    ]
+
+
+def _parcels_between(sent: Placed, received: Placed, parts: Placed) -> tuple[Placed, Placed]:
+    """Of parcels whose sending and whose task's begin are recorded."""
+    sent = sent[np.argsort(sent["a"], kind="stable")]
+    at, first_parts = _first(sent, received["b"]), _first(parts, received["a"])
+    is_known = (at >= 0) & (first_parts >= 0)
+    return sent[at[is_known]], parts[first_parts[is_known]]
+
+
+def _joined(numbered: Sequence[_Numbered]) -> dict[int, Flows]:
+    if not numbered:
+        return {}
+    return _by_lane(
+        np.concatenate([ends for ends, _ in numbered]), np.concatenate([own for _, own in numbered])
+    )
 
 
 def _placed(process: Process, kinds: tuple[int, ...]) -> Placed:

@@ -129,6 +129,10 @@ typedef struct trimtab_api {
   void (*event_ended)(const struct trimtab_event* event, double cost, double seconds, double units);
   /* The folder of this process in the run, where an engine finds a policy in another process. */
   const char* (*process_folder)(void);
+  /* For runtimes whose tasks come from other processes of a job, at TRIMTAB_TRACE only. The sender gets the parcel's number,
+   * which travels with the call: 0: there is none. `from`, `to`: the other process's rank. */
+  uint64_t (*parcel_sent)(uint32_t subject, uint32_t to);
+  void (*parcel_received)(uint32_t subject, uint64_t task, uint32_t from, uint64_t parcel);
 } trimtab_api;
 
 /* Of trimtab_api.level. */

@@ -96,6 +96,23 @@ void api_task_edge(std::uint64_t before, std::uint64_t after, std::uint32_t caus
   own_lane->record(event_kind::edge, no_subject, static_cast<std::uint16_t>(cause), before, after, base::now());
 }
 
+std::uint64_t api_parcel_sent(std::uint32_t subject, std::uint32_t to) {
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr || subject == 0) return 0;
+  const std::uint64_t parcel = new_task();
+  own_lane->count_hook(1);
+  own_lane->record(event_kind::parcel_sent, subject - 1, static_cast<std::uint16_t>(to), parcel, own_lane->task_here(),
+                   base::now());
+  return parcel;
+}
+
+void api_parcel_received(std::uint32_t subject, std::uint64_t task, std::uint32_t from, std::uint64_t parcel) {
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr || subject == 0) return;
+  own_lane->count_hook(1);
+  own_lane->record(event_kind::parcel_received, subject - 1, static_cast<std::uint16_t>(from), task, parcel, base::now());
+}
+
 void api_edge(std::uint64_t before, std::uint64_t after) { api_task_edge(before, after, TRIMTAB_CAUSE_OTHER); }
 
 std::uint32_t api_level() { return static_cast<std::uint32_t>(the_recorder.level()); }
@@ -276,6 +293,8 @@ constexpr trimtab_api make_api() {
   table.declare_knob = api_declare_knob;
   table.event_ended = api_event_ended;
   table.process_folder = api_process_folder;
+  table.parcel_sent = api_parcel_sent;
+  table.parcel_received = api_parcel_received;
   return table;
 }
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +23,7 @@ struct local_job_options {
   job_options options = {};
   // Seeded faults of the transport; 0: none.
   std::uint64_t fault_seed = 0;
+  std::optional<server_settings> servers = {};  // communication servers
 };
 
 // Runs body(job) on each locality, on threads that are no workers, and ends the jobs. Fails if one throws.
@@ -40,6 +42,7 @@ inline void run_locally(const local_job_options& setting, const std::function<vo
         if (setting.fault_seed != 0)
           opened.link =
               std::make_unique<faulty_transport>(std::move(opened.link), faults{.seed = setting.fault_seed + number});
+        if (setting.servers) opened.link = std::make_unique<served_transport>(std::move(opened.link), *setting.servers);
         job_options options = setting.options;
         options.runtime.workers = setting.workers;
         job own(std::move(opened.link), options);

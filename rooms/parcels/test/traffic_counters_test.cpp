@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "counters/counter_printer.hpp"
 #include "local_job.hpp"
 #include "trimtab/parcels/counters/counters.hpp"
 
@@ -152,6 +153,91 @@ TEST(traffic_counters, a_job_of_one_locality_has_no_traffic) {
   job own(nullptr);
   EXPECT_EQ(value_of(own, "/parcels/count/sent"), 0);
   EXPECT_TRUE(find_counters(own, "/messages{locality#0/to#*}/count/sent").empty());
+}
+
+TEST(traffic_counters, of_communication_servers_are_by_server_and_in_total) {
+  run_locally({.size = 2, .servers = all_served(2)}, [](job& own) {
+    own.barrier();
+    if (own.here().number() == 0) {
+      call_halves(own, 100);
+      ASSERT_TRUE(own.servers()->drain(60'000'000'000));
+      const traffic_snapshot counts(own);
+      const auto value = [&](const std::string& path) { return find_counters(counts, path).front().value(counts); };
+      EXPECT_GT(value("/servers/count/messages"), 0);
+      // Servers count a message after they have sent it, so they may be one behind.
+      EXPECT_LE(value("/servers/count/messages"), value("/servers/count/handed-over"));
+      for (const char* const counter : {"count/messages", "bytes/sent", "count/sleeps", "time/busy"}) {
+        double sum = 0;
+        const auto each = find_counters(counts, std::string("/servers{locality#0/server#*}/") + counter);
+        EXPECT_EQ(each.size(), 2u);
+        for (const auto& server : each) sum += server.value(counts);
+        EXPECT_DOUBLE_EQ(sum, value(std::string("/servers/") + counter));
+      }
+      EXPECT_EQ(find_counters(counts, "/servers{locality#0/server#1}/busy-share").front().path(),
+                "/servers{locality#0/server#1}/busy-share");
+      EXPECT_LE(value("/servers/busy-share"), 1);
+      EXPECT_NE(error_of(own, "/servers{locality#0/server#2}/busy-share").find("server \"2\" where 0 to 1 or *"),
+                std::string::npos);
+      EXPECT_NE(error_of(own, "/servers{locality#0/server#*}/count/handed-over").find("not counted by this instance"),
+                std::string::npos);
+    }
+    own.barrier();
+  });
+}
+
+TEST(traffic_counters, of_servers_that_are_not_there_are_explained) {
+  run_locally({.size = 2}, [](job& own) {
+    EXPECT_EQ(value_of(own, "/servers/count/messages"), 0);
+    EXPECT_TRUE(std::isnan(value_of(own, "/servers/busy-share")));
+    EXPECT_NE(error_of(own, "/servers{locality#*/server#0}/busy-share").find("has no communication servers"),
+              std::string::npos);
+  });
+}
+
+TEST(traffic_counters, are_printed_by_the_option_of_the_runtime) {
+  std::vector<std::string> paths{"/threads/idle-rate", "/parcels/count/sent", "/parcels2/x", "/servers{locality#*/total}/*"};
+  EXPECT_EQ(counter_printer::take_paths(paths),
+            (std::vector<std::string>{"/parcels/count/sent", "/servers{locality#*/total}/*"}));
+  EXPECT_EQ(paths, (std::vector<std::string>{"/threads/idle-rate", "/parcels2/x"}));
+  job_options options;
+  options.runtime.print_counters = {"/threads/count/cumulative", "/parcels{locality#*/to#*}/count/sent",
+                                    "/parcels/bytes/average"};
+  testing::internal::CaptureStderr();
+  run_locally({.size = 2, .options = options}, [](job& own) {
+    own.barrier();
+    if (own.here().number() == 0) call_halves(own, 10);
+    own.barrier();
+  });
+  const std::string printed = testing::internal::GetCapturedStderr();
+  for (const char* const expected : {"/threads{locality#0/total}/count/cumulative,", "/parcels{locality#0/to#1}/count/sent,",
+                                     "/parcels{locality#1/to#0}/count/sent,", "/parcels{locality#0/total}/bytes/average,"})
+    EXPECT_NE(printed.find(expected), std::string::npos) << expected << " in\n" << printed;
+}
+
+TEST(traffic_counters, that_are_to_be_printed_now_and_then_are) {
+  job_options options;
+  options.runtime.print_counters = {"/messages/count/sent"};
+  options.runtime.print_counters_ms = 1;
+  testing::internal::CaptureStderr();
+  const base::ticks begin = base::now();
+  run_locally({.size = 2, .options = options}, [&](job& own) {
+    // Until the clock says that it must have been printed at least twice.
+    do own.barrier();
+    while (own.all_reduce(static_cast<double>(base::now() - begin) * tasks::runtime::ns_per_tick() < 1e8,
+                          [](bool one, bool other) { return one || other; }));
+  });
+  const std::string printed = testing::internal::GetCapturedStderr();
+  std::size_t lines = 0;
+  for (std::size_t at = printed.find("/messages{locality#0/total}/count/sent,"); at != std::string::npos;
+       at = printed.find("/messages{locality#0/total}/count/sent,", at + 1))
+    lines += 1;
+  EXPECT_GE(lines, 2u) << printed;
+}
+
+TEST(traffic_counters, that_do_not_exist_are_refused_before_the_job_begins) {
+  job_options options;
+  options.runtime.print_counters = {"/parcels/colour"};
+  EXPECT_THROW(job(nullptr, options), std::invalid_argument);
 }
 
 }  // namespace trimtab::parcels

@@ -19,6 +19,7 @@ namespace {
 
 // Set once, before `current` says that anything is recorded.
 constinit const trimtab_api* api = nullptr;
+constinit bool knows_parcels = false;
 constinit std::atomic<std::uint32_t> runtimes{0};
 
 // What the runtimes are called, for their workers' names. Those beyond have workers without.
@@ -46,6 +47,7 @@ void turn_on() noexcept {
   if (std::exchange(is_initialized, true)) return;
   api = trimtab_tasks_api();
   if (api == nullptr) return;
+  knows_parcels = api->bytes >= offsetof(trimtab_api, parcel_received) + sizeof(api->parcel_received);
   // The recorder has measured the clock that all stamps are of.
   base::clock_is_tsc = api->clock() == TRIMTAB_CLOCK_TSC;
   detail::current.store(api->level() == TRIMTAB_TRACE ? level::trace : level::profile, std::memory_order_release);
@@ -209,6 +211,16 @@ void task_resumed(std::uint32_t subject, std::uint64_t task, cause reason, base:
 
 void edge(std::uint64_t predecessor, std::uint64_t successor, cause reason) noexcept {
   if (predecessor != 0 && successor != 0) api->task_edge(predecessor, successor, number_of(reason));
+}
+
+// Of a library that is older than this, api ends before these functions.
+std::uint64_t parcel_sent(std::uint32_t subject, std::uint32_t to) noexcept {
+  if (subject == 0 || !knows_parcels) return 0;
+  return api->parcel_sent(subject, to);
+}
+
+void parcel_received(std::uint32_t subject, std::uint64_t task, std::uint32_t from, std::uint64_t parcel) noexcept {
+  if (task != 0 && parcel != 0 && knows_parcels) api->parcel_received(subject, task, from, parcel);
 }
 
 std::uint32_t counter(const char* path, const char* unit, bool is_cumulative) noexcept {

@@ -28,12 +28,12 @@ letter collectives::receive(locality_number from, std::uint64_t tag) {
   if (awaited.ready()) return awaited.get();
   const base::ticks begin = base::now();
   letter result = awaited.get();
-  m_messages.note_collective_wait(base::now() - begin);
+  m_messages.note_collective_wait(static_cast<collective_operation>((tag >> operation_bit) - 1), base::now() - begin);
   return result;
 }
 
 void collectives::barrier() {
-  const std::uint64_t tag = next_tag(operation::barrier);
+  const std::uint64_t tag = next_tag(collective_operation::barrier);
   const std::uint32_t size = m_messages.size(), self = m_messages.number();
   std::uint64_t round = 0;
   for (std::uint32_t distance = 1; distance < size; distance *= 2, ++round) {

@@ -46,6 +46,14 @@ void receive_error(const arrival& parcel) {
 constexpr parcel_kind result_kind{.signature = 1, .receive = receive_result, .is_internal = true, .label = "result"};
 constexpr parcel_kind error_kind{.signature = 2, .receive = receive_error, .is_internal = true, .label = "exception"};
 
+std::uint64_t take_number(bytes_view& content) {
+  std::uint64_t number = 0;
+  if (content.size() < sizeof number) throw malformed_message("a parcel is too short for its call's number");
+  std::memcpy(&number, content.data(), sizeof number);
+  content = content.subspan(sizeof number);
+  return number;
+}
+
 std::exception_ptr lost_error(locality_number which, std::string_view reason) {
   const std::string text = reason.empty() ? "has left the job" : "was lost: " + std::string(reason);
   return std::make_exception_ptr(locality_lost(which, "trimtab: locality " + std::to_string(which) + " " + text));
@@ -196,23 +204,21 @@ const dispatcher::known_action& dispatcher::action_of(locality_number from, std:
 void dispatcher::on_parcel(locality_number from, const parcel_header& header, bytes_view content) noexcept {
   const receive_scope scope(m_objects.get());
   const bool has_call = (header.action & parcel_header::has_call) != 0;
-  const std::uint32_t number = header.action & ~parcel_header::has_call;
-  std::uint64_t call = 0;
+  const std::uint32_t number = header.action & ~(parcel_header::has_call | parcel_header::has_trace);
+  std::uint64_t call = 0, trace = 0;
   const parcel_kind* kind = nullptr;
   try {
     if (number == definition_action) return define(from, content);
-    if (has_call) {
-      if (content.size() < sizeof call) throw malformed_message("a parcel is too short for its call's number");
-      std::memcpy(&call, content.data(), sizeof call);
-      content = content.subspan(sizeof call);
-    }
+    if (has_call) call = take_number(content);
+    if ((header.action & parcel_header::has_trace) != 0) [[unlikely]]
+      trace = take_number(content);
     const known_action& known = action_of(from, number);
     if (known.kind == nullptr)
       throw std::runtime_error("trimtab: locality " + std::to_string(this->number()) +
                                " cannot call the action: " + known.error);
     kind = known.kind;
     known.flow->note(content.size());
-    kind->receive({*this, from, has_call, call, content, known.function});
+    kind->receive({*this, from, has_call, call, content, known.function, trace});
   } catch (...) {
     if (kind == nullptr || !kind->is_internal) m_traffic->note_handled();
     refuse(from, has_call && (kind == nullptr || !kind->is_internal), call, std::current_exception());

@@ -81,10 +81,14 @@ void exchange::close() {
   m_thread.join();
 }
 
-void exchange::abandon() {
+void exchange::stop() {
   close();
   for (const auto& box : m_outboxes)
     if (box != nullptr) box->close();
+}
+
+void exchange::abandon() {
+  stop();
   // Who is receiving or waking now ends first; who comes later finds it closed.
   const std::lock_guard receiving(m_receiving);
   const std::lock_guard waking(m_waking);
@@ -104,7 +108,7 @@ bool exchange::leave(std::uint64_t ns) {
   close();
   const std::uint64_t passed = current_monotonic_ns() - begin;
   const bool has_left = m_link->leave(passed < ns ? ns - passed : 0);
-  abandon();
+  stop();
   return has_left && is_all_sent;
 }
 
@@ -402,7 +406,8 @@ void exchange::on_fragment(locality_number from, bytes_view content) noexcept {
   if (content.size() < sizeof fragment) return malformed(from, "a fragment shorter than its header");
   std::memcpy(&fragment, content.data(), sizeof fragment);
   content = content.subspan(sizeof fragment);
-  if (fragment.total < sizeof(parcel_header) || fragment.total - sizeof(parcel_header) > m_most_parcel_bytes + 8)
+  if (fragment.total < sizeof(parcel_header) ||
+      fragment.total - sizeof(parcel_header) > m_most_parcel_bytes + most_parcel_numbers)
     return malformed(from, "a parcel that is longer than allowed");
   if (fragment.offset != source.received || content.size() > fragment.total - fragment.offset)
     return malformed(from, "a fragment that does not follow the one before it");

@@ -10,7 +10,7 @@ namespace trimtab::parcels {
 namespace {
 
 // What a parcel may take in a queue besides its arguments.
-constexpr std::size_t most_parcel_overhead = 2 * sizeof(parcel_header) + sizeof(std::uint64_t) + sizeof(action_definition);
+constexpr std::size_t most_parcel_overhead = 2 * sizeof(parcel_header) + most_parcel_numbers + sizeof(action_definition);
 
 constexpr std::size_t most_short_bytes = 512;
 

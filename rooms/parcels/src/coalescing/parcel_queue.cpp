@@ -11,9 +11,29 @@ namespace {
 
 constexpr std::uint32_t least_parcels_timed = 4;
 
+std::size_t bytes_of_numbers(const outgoing& parcel) noexcept {
+  return (parcel.has_call ? sizeof parcel.call : 0) + (parcel.trace != 0 ? sizeof parcel.trace : 0);
+}
+
 parcel_header header_of(const outgoing& parcel) noexcept {
-  const std::size_t bytes = parcel.arguments.size() + (parcel.has_call ? sizeof parcel.call : 0);
-  return {static_cast<std::uint32_t>(bytes), parcel.what.number | (parcel.has_call ? parcel_header::has_call : 0)};
+  const std::uint32_t marks =
+      (parcel.has_call ? parcel_header::has_call : 0) | (parcel.trace != 0 ? parcel_header::has_trace : 0);
+  return {static_cast<std::uint32_t>(parcel.arguments.size() + bytes_of_numbers(parcel)), parcel.what.number | marks};
+}
+
+// Returns the first byte behind them.
+std::byte* write_head(std::byte* target, const parcel_header& header, const outgoing& parcel) noexcept {
+  std::memcpy(target, &header, sizeof header);
+  target += sizeof header;
+  if (parcel.has_call) {
+    std::memcpy(target, &parcel.call, sizeof parcel.call);
+    target += sizeof parcel.call;
+  }
+  if (parcel.trace != 0) [[unlikely]] {
+    std::memcpy(target, &parcel.trace, sizeof parcel.trace);
+    target += sizeof parcel.trace;
+  }
+  return target;
 }
 
 }  // namespace
@@ -62,13 +82,7 @@ void parcel_queue::add(const outgoing& parcel, const parcel_adder& adder) {
   const parcel_header header = header_of(parcel);
   const std::size_t position = m_message.size();
   m_message.resize(position + sizeof header + header.bytes);
-  std::byte* target = m_message.data() + position;
-  std::memcpy(target, &header, sizeof header);
-  target += sizeof header;
-  if (parcel.has_call) {
-    std::memcpy(target, &parcel.call, sizeof parcel.call);
-    target += sizeof parcel.call;
-  }
+  std::byte* const target = write_head(m_message.data() + position, header, parcel);
   if (!parcel.arguments.empty()) std::memcpy(target, parcel.arguments.data(), parcel.arguments.size());
   m_parcels += 1;
   m_last = adder;
@@ -97,9 +111,8 @@ void parcel_queue::clear() noexcept {
 
 std::vector<std::byte> head_of(const outgoing& parcel) {
   const parcel_header header = header_of(parcel);
-  std::vector<std::byte> head(sizeof header + (parcel.has_call ? sizeof parcel.call : 0));
-  std::memcpy(head.data(), &header, sizeof header);
-  if (parcel.has_call) std::memcpy(head.data() + sizeof header, &parcel.call, sizeof parcel.call);
+  std::vector<std::byte> head(sizeof header + bytes_of_numbers(parcel));
+  write_head(head.data(), header, parcel);
   return head;
 }
 

@@ -15,10 +15,12 @@ enum class traffic_id : std::size_t {
 #define COUNTER(name, path, unit, how, meaning) name,
 #define DESTINATION_COUNTER(name, path, unit, how, meaning) name,
 #define ACTION_COUNTER(name, path, unit, how, meaning) name,
+#define SERVER_COUNTER(name, path, unit, how, meaning) name,
 #include "trimtab/parcels/counters/counter_table.inc"
 #undef COUNTER
 #undef DESTINATION_COUNTER
 #undef ACTION_COUNTER
+#undef SERVER_COUNTER
 };
 
 // nan rather than infinite: there is no such figure.
@@ -63,6 +65,36 @@ flush_reason reason_of(traffic_id type) noexcept {
 
 double number(std::uint64_t count) noexcept { return static_cast<double>(count); }
 
+// Of communication servers; nan: the others.
+double server_figure(traffic_id type, const traffic_counts& counts) noexcept {
+  switch (type) {
+    case traffic_id::handed_over:
+      return number(counts.handed_over);
+    case traffic_id::sent_directly:
+      return number(counts.sent_directly);
+    case traffic_id::held_for_order:
+      return number(counts.held_for_order);
+    case traffic_id::held_for_flow:
+      return number(counts.held_for_flow);
+    case traffic_id::server_messages:
+      return number(counts.server_messages);
+    case traffic_id::server_bytes:
+      return number(counts.server_bytes);
+    case traffic_id::server_dropped:
+      return number(counts.server_dropped);
+    case traffic_id::server_full_queues:
+      return number(counts.server_full_queues);
+    case traffic_id::server_refusals:
+      return number(counts.server_refusals);
+    case traffic_id::server_sleeps:
+      return number(counts.server_sleeps);
+    case traffic_id::server_busy_share:
+      return quotient(number(counts.server_busy), number(counts.server_life));
+    default:
+      return std::nan("");
+  }
+}
+
 // Of counts and sizes; nan: the others.
 double count_figure(traffic_id type, const traffic_counts& counts) noexcept {
   switch (type) {
@@ -97,7 +129,7 @@ double count_figure(traffic_id type, const traffic_counts& counts) noexcept {
     case traffic_id::refused:
       return number(counts.refused);
     default:
-      return std::nan("");
+      return server_figure(type, counts);
   }
 }
 
@@ -130,11 +162,19 @@ double traffic_figure(traffic_id type, const traffic_counts& counts, double seco
     case traffic_id::queued_wait:
       return number(counts.queued_wait) * seconds_per_tick;
     case traffic_id::collective_wait:
-      return number(counts.collective_wait) * seconds_per_tick;
+      return number(counts.barrier_wait + counts.broadcast_wait + counts.reduce_wait) * seconds_per_tick;
+    case traffic_id::barrier_wait:
+      return number(counts.barrier_wait) * seconds_per_tick;
+    case traffic_id::broadcast_wait:
+      return number(counts.broadcast_wait) * seconds_per_tick;
+    case traffic_id::reduce_wait:
+      return number(counts.reduce_wait) * seconds_per_tick;
     case traffic_id::send_time:
       return number(counts.send) * seconds_per_tick;
     case traffic_id::receive_time:
       return number(counts.receive) * seconds_per_tick;
+    case traffic_id::server_busy:
+      return number(counts.server_busy) * seconds_per_tick;
     case traffic_id::serialization:
       return serialization_ticks(counts) * seconds_per_tick;
     case traffic_id::background:
@@ -153,13 +193,14 @@ double traffic_figure(traffic_id type, const traffic_counts& counts, double seco
 // Built like this because g++ 12 warns, wrongly, of what it makes of operator+ here.
 std::string quoted(std::string_view text) { return std::string("\"").append(text).append("\""); }
 
-// The number behind a "#"; `all`: "*".
-std::int64_t parsed_number(std::string_view path, std::string_view text, std::uint32_t size) {
+// The number of a `what` behind a "#"; `all`: "*".
+std::int64_t parsed_number(std::string_view path, std::string_view text, const char* what, std::size_t count) {
   if (text == "*") return traffic_snapshot::all;
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value >= size)
-    wrong_path(path, "locality " + quoted(text) + " where 0 to " + std::to_string(size - 1) + " or * is expected");
+  if (error != std::errc() || end != text.data() + text.size() || value >= count)
+    wrong_path(path,
+               std::string(what) + " " + quoted(text) + " where 0 to " + std::to_string(count - 1) + " or * is expected");
   return value;
 }
 
@@ -169,10 +210,10 @@ bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
   return true;
 }
 
-// Which localities and actions an instance names.
+// What an instance names, and how fine that is.
 struct instances {
-  std::vector<std::int64_t> to{traffic_snapshot::all};
-  std::vector<std::string> actions{""};
+  std::vector<traffic_part> parts{{}};
+  counter_scope scope = counter_scope::locality;
 };
 
 std::vector<std::int64_t> others_of(const traffic_snapshot& known) {
@@ -188,34 +229,55 @@ std::vector<std::string> actions_of(const traffic_snapshot& known) {
   return {names.begin(), names.end()};
 }
 
-// "locality#0/to#1/action#NAME": a name may contain a slash, so it comes last.
+instances parsed_servers(const traffic_snapshot& known, std::string_view path, std::string_view digits) {
+  if (known.servers.empty()) wrong_path(path, "this locality has no communication servers");
+  const std::int64_t wanted = parsed_number(path, digits, "server", known.servers.size());
+  instances result{{}, counter_scope::server};
+  for (std::int64_t server = 0; server < static_cast<std::int64_t>(known.servers.size()); ++server)
+    if (wanted == traffic_snapshot::all || wanted == server) result.parts.push_back({.server = server});
+  return result;
+}
+
+// "to#1/action#NAME": a name may contain a slash, so it comes last.
+instances parsed_flows(const traffic_snapshot& known, std::string_view path, std::string_view rest) {
+  std::vector<std::int64_t> localities{traffic_snapshot::all};
+  std::vector<std::string> actions{""};
+  instances result{{}, counter_scope::locality};
+  if (take_prefix(rest, "to#")) {
+    const std::string_view digits = rest.substr(0, rest.find('/'));
+    const std::int64_t to = parsed_number(path, digits, "locality", known.size);
+    localities = to == traffic_snapshot::all ? others_of(known) : std::vector{to};
+    result.scope = counter_scope::destination;
+    rest.remove_prefix(std::min(digits.size() + 1, rest.size()));
+  }
+  if (take_prefix(rest, "action#")) {
+    actions = rest == "*" ? actions_of(known) : std::vector{std::string(rest)};
+    result.scope = counter_scope::action;
+    rest = {};
+  }
+  if (!rest.empty())
+    wrong_path(path, quoted(rest) + " where total, to#N, to#*, action#NAME, action#*, server#N or server#* is expected");
+  for (const std::int64_t to : localities)
+    for (const std::string& action : actions) result.parts.push_back({.to = to, .action = action});
+  return result;
+}
+
+// "locality#0", and what is counted of it.
 instances parsed_instances(const traffic_snapshot& known, std::string_view path, std::string_view text) {
   const std::string_view locality = text.substr(0, text.find('/'));
   std::string_view rest = text.substr(std::min(locality.size() + 1, text.size()));
   const std::string expected = "locality#" + std::to_string(known.number);
   if (locality != expected && locality != "locality#*")
     wrong_path(path, quoted(locality) + " where " + expected + " or locality#* is expected");
-  instances result;
-  if (rest.empty() || rest == "total") return result;
-  if (take_prefix(rest, "to#")) {
-    const std::string_view digits = rest.substr(0, rest.find('/'));
-    const std::int64_t to = parsed_number(path, digits, known.size);
-    result.to = to == traffic_snapshot::all ? others_of(known) : std::vector{to};
-    rest.remove_prefix(std::min(digits.size() + 1, rest.size()));
-  }
-  if (take_prefix(rest, "action#")) {
-    result.actions = rest == "*" ? actions_of(known) : std::vector{std::string(rest)};
-    rest = {};
-  }
-  if (!rest.empty()) wrong_path(path, quoted(rest) + " where total, to#N, to#*, action#NAME or action#* is expected");
-  return result;
+  if (rest.empty() || rest == "total") return {};
+  if (take_prefix(rest, "server#")) return parsed_servers(known, path, rest);
+  return parsed_flows(known, path, rest);
 }
 
-bool has_scope(const traffic_counter_type& type, const instances& wanted) noexcept {
-  const bool is_by_action = wanted.actions != std::vector<std::string>{""};
-  const bool is_by_destination = wanted.to != std::vector<std::int64_t>{traffic_snapshot::all};
-  if (is_by_action) return type.scope == counter_scope::action;
-  return !is_by_destination || type.scope != counter_scope::locality;
+bool has_scope(const traffic_counter_type& type, counter_scope wanted) noexcept {
+  if (wanted == counter_scope::destination)
+    return type.scope == counter_scope::destination || type.scope == counter_scope::action;
+  return wanted == counter_scope::locality || type.scope == wanted;
 }
 
 }  // namespace
@@ -226,10 +288,12 @@ const std::vector<traffic_counter_type>& traffic_counter_types() {
 #define COUNTER(name, path, unit, how, meaning) {path, unit, how, meaning, counter_scope::locality},
 #define DESTINATION_COUNTER(name, path, unit, how, meaning) {path, unit, how, meaning, counter_scope::destination},
 #define ACTION_COUNTER(name, path, unit, how, meaning) {path, unit, how, meaning, counter_scope::action},
+#define SERVER_COUNTER(name, path, unit, how, meaning) {path, unit, how, meaning, counter_scope::server},
 #include "trimtab/parcels/counters/counter_table.inc"
 #undef COUNTER
 #undef DESTINATION_COUNTER
 #undef ACTION_COUNTER
+#undef SERVER_COUNTER
   };
   return types;
 }
@@ -237,16 +301,21 @@ const std::vector<traffic_counter_type>& traffic_counter_types() {
 std::string traffic_counter::path() const {
   const std::string_view bare = type().path;
   const std::size_t slash = bare.find('/', 1);
-  std::string instance = "{locality#" + std::to_string(m_locality);
-  if (m_to != traffic_snapshot::all) instance += "/to#" + std::to_string(m_to);
-  if (!m_action.empty()) instance += "/action#" + m_action;
-  if (m_to == traffic_snapshot::all && m_action.empty()) instance += "/total";
-  return std::string(bare.substr(0, slash)) + instance + "}" + std::string(bare.substr(slash));
+  std::string part;
+  if (m_part.to != traffic_snapshot::all) part += "/to#" + std::to_string(m_part.to);
+  if (!m_part.action.empty()) part += "/action#" + m_part.action;
+  if (m_part.server != traffic_snapshot::all) part += "/server#" + std::to_string(m_part.server);
+  if (part.empty()) part = "/total";
+  return std::string(bare.substr(0, slash)) + "{locality#" + std::to_string(m_locality) + part + "}" +
+         std::string(bare.substr(slash));
 }
 
 double traffic_counter::value(const traffic_snapshot& last, const traffic_snapshot& first) const {
-  traffic_counts counts = last.sum(m_to, m_action);
-  counts.subtract(first.sum(m_to, m_action));
+  const auto counts_at = [this](const traffic_snapshot& at) {
+    return m_part.server == traffic_snapshot::all ? at.sum(m_part.to, m_part.action) : at.of_server(m_part.server);
+  };
+  traffic_counts counts = counts_at(last);
+  counts.subtract(counts_at(first));
   return traffic_figure(static_cast<traffic_id>(m_type), counts, last.ns_per_tick * 1e-9);
 }
 
@@ -270,10 +339,9 @@ std::vector<traffic_counter> find_counters(const traffic_snapshot& known, std::s
     const std::string_view type_path = candidate.path;
     if (is_open_ended ? !type_path.starts_with(bare) : type_path != bare) continue;
     is_known = true;
-    if (!has_scope(candidate, wanted)) continue;
+    if (!has_scope(candidate, wanted.scope)) continue;
     has_instance = true;
-    for (const std::int64_t to : wanted.to)
-      for (const std::string& action : wanted.actions) result.emplace_back(type, known.number, to, action);
+    for (const traffic_part& part : wanted.parts) result.emplace_back(type, known.number, part);
   }
   if (!is_known) {
     std::string paths;

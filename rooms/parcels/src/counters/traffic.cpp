@@ -62,8 +62,23 @@ void add_own(traffic_counts& counts, dispatcher& messages) {
   }
   counts.refused = messages.refused();
   counts.packed = messages.packed_ticks();
-  counts.collective_wait = messages.collective_wait_ticks();
+  counts.barrier_wait = messages.collective_wait_ticks(collective_operation::barrier);
+  counts.broadcast_wait = messages.collective_wait_ticks(collective_operation::broadcast);
+  counts.reduce_wait = messages.collective_wait_ticks(collective_operation::reduce);
   counts.packed_timed = messages.packed_timed();
+}
+
+traffic_counts server_traffic(const server_counts& server) noexcept {
+  traffic_counts counts;
+  counts.server_messages = server.messages;
+  counts.server_bytes = server.bytes;
+  counts.server_dropped = server.dropped;
+  counts.server_full_queues = server.full_queues;
+  counts.server_refusals = server.refusals;
+  counts.server_sleeps = server.sleeps;
+  counts.server_busy = server.busy_ticks;
+  counts.server_life = server.life_ticks;
+  return counts;
 }
 
 }  // namespace
@@ -92,6 +107,7 @@ traffic_snapshot::traffic_snapshot(job& owner)
   if (owner.messages() == nullptr) return;
   dispatcher& messages = *owner.messages();
   add_own(own, messages);
+  if (owner.servers() != nullptr) add_servers(owner.servers()->counts());
   const action_registry& registry = action_registry::of_process();
   for (locality_number other = 0; other < size; ++other) {
     if (other == number) continue;
@@ -111,8 +127,23 @@ traffic_counts traffic_snapshot::sum(std::int64_t to, const std::string& action)
   if (!action.empty()) return total;
   for (std::size_t other = 0; other < destinations.size(); ++other)
     if (to == all || to == static_cast<std::int64_t>(other)) total.add(destinations[other]);
-  if (to == all) total.add(own);
+  if (to != all) return total;
+  for (const traffic_counts& server : servers) total.add(server);
+  total.add(own);
   return total;
+}
+
+traffic_counts traffic_snapshot::of_server(std::int64_t server) const noexcept {
+  const auto at_number = static_cast<std::size_t>(server);
+  return at_number < servers.size() ? servers[at_number] : traffic_counts{};
+}
+
+void traffic_snapshot::add_servers(const injection_counts& counts) {
+  own.handed_over = counts.served;
+  own.sent_directly = counts.sent_directly;
+  own.held_for_order = counts.held_for_order;
+  own.held_for_flow = counts.held_for_flow;
+  for (const server_counts& server : counts.servers) servers.push_back(server_traffic(server));
 }
 
 }  // namespace trimtab::parcels

@@ -15,6 +15,8 @@ namespace trimtab::parcels {
 namespace {
 
 constexpr std::chrono::milliseconds traffic_period{50};
+constexpr std::size_t longest_phase_name = 100;
+constexpr std::size_t most_phases = 1000;  // with different names
 // Of a large job: what recording costs stays.
 constexpr std::uint32_t localities_per_period = 32;
 
@@ -60,6 +62,16 @@ void traffic_recorder::watch() {
   while (!m_ends.wait_for(guard, period, [this] { return m_is_ending; })) record();
 }
 
+void traffic_recorder::begin_phase(std::string_view name) {
+  const std::string kept(name.substr(0, longest_phase_name));
+  const std::lock_guard guard(m_lock);
+  record();
+  if (m_phases.size() == most_phases && !m_phases.contains(kept)) return;
+  m_phases[kept] += 1;
+  const std::string path = "/phase{locality#" + std::to_string(m_job.here().number()) + "/name#" + kept + "}/count/begun";
+  set(path, "1", static_cast<double>(m_phases[kept]));
+}
+
 void traffic_recorder::record() {
   const traffic_snapshot counts(m_job);
   record_totals(counts);
@@ -69,9 +81,12 @@ void traffic_recorder::record() {
 }
 
 void traffic_recorder::record_totals(const traffic_snapshot& counts) {
-  for (const char* const group : {"/parcels/*", "/messages/*"})
+  for (const char* const group : {"/parcels/*", "/messages/*", "/servers/*"})
     for (const traffic_counter& counter : find_counters(counts, group))
       set(counter.path(), counter.type().unit, counter.value(counts));
+  if (counts.servers.empty()) return;
+  for (const traffic_counter& counter : find_counters(counts, "/servers{locality#*/server#*}/*"))
+    set(counter.path(), counter.type().unit, counter.value(counts));
 }
 
 void traffic_recorder::record_destination(const traffic_snapshot& counts, locality_number other) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "trimtab/parcels/counters/traffic.hpp"
@@ -20,6 +21,8 @@ class traffic_recorder {
   explicit traffic_recorder(job& owner);
   // Writes the last time. The job's exchange must still be there.
   ~traffic_recorder();
+  // From any thread. What was sent before is written first.
+  void begin_phase(std::string_view name);
   traffic_recorder(const traffic_recorder&) = delete;
   traffic_recorder& operator=(const traffic_recorder&) = delete;
 
@@ -37,7 +40,9 @@ class traffic_recorder {
   void set(const std::string& path, const char* unit, double value);
 
   job& m_job;
+  // What the lock guards while the thread runs.
   std::map<std::string, series> m_series;
+  std::map<std::string, std::uint64_t> m_phases;  // how often each has begun
   std::mutex m_lock;
   std::condition_variable m_ends;
   bool m_is_ending = false;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "../counters/counter_printer.hpp"
 #include "../counters/traffic_recorder.hpp"
 #include "../steering/traffic_steering.hpp"
 
@@ -52,11 +53,14 @@ job::job(std::unique_ptr<transport> link, const job_options& options)
 }
 
 void job::open(std::unique_ptr<transport> link) {
+  std::vector<std::string> printed = counter_printer::take_paths(m_options.runtime.print_counters);
   if (m_options.home == nullptr) m_own_runtime = std::make_unique<tasks::runtime>(m_options.runtime);
   m_home = m_options.home != nullptr ? m_options.home : m_own_runtime.get();
   if (link != nullptr && link->size() > 1) {
     m_size = link->size();
     m_number = link->number();
+    m_servers = dynamic_cast<served_transport*>(link.get());
+    counter_printer::check(printed, m_number, m_size, m_servers == nullptr ? 0 : m_servers->counts().servers.size());
     m_messages = std::make_shared<dispatcher>(
         *m_home, [this](locality_number which, std::string_view reason) { on_gone(which, reason); });
     m_traffic = std::make_shared<exchange>(std::move(link), m_messages->sink(), tasks::runtime::ns_per_tick(),
@@ -76,11 +80,14 @@ void job::open(std::unique_ptr<transport> link) {
     // The runtime keeps the dispatcher, too: tasks refer to it.
     m_home->set_background_work({m_messages, m_traffic.get()});
     m_recorder = traffic_recorder::open_if_watched(*this);
-    if (m_options.tunes_coalescing) m_steering = std::make_shared<traffic_steering>(*m_traffic, m_options);
+    if (m_options.tunes_coalescing) m_steering = std::make_shared<traffic_steering>(*m_traffic, m_servers, m_options);
   } else {
+    counter_printer::check(printed, m_number, m_size, 0);
     m_objects = std::make_shared<object_table>(*m_home, nullptr);
     add_open_job(*this);
   }
+  if (!printed.empty())
+    m_printer = std::make_shared<counter_printer>(*this, std::move(printed), m_options.runtime.print_counters_ms);
 }
 
 job::~job() {
@@ -96,6 +103,7 @@ job::~job() {
 void job::end_alone() {
   // Tasks may still use objects.
   if (std::uncaught_exceptions() == m_exceptions) wait_until_quiet();
+  m_printer.reset();
   m_objects->close();
 }
 
@@ -110,6 +118,7 @@ void job::end_traffic() {
   m_is_finishing.store(true, std::memory_order_seq_cst);
   m_steering.reset();
   m_recorder.reset();
+  m_printer.reset();
   m_traffic->abandon();
   m_messages->fail_all("the job has ended here");
   m_objects->close();
@@ -150,6 +159,10 @@ void job::barrier() {
 void job::set_coalescing(const coalescing& settings) {
   if (m_steering != nullptr) m_steering->leave_to_program();
   if (m_traffic != nullptr) m_traffic->set_standard(settings);
+}
+
+void job::begin_phase(std::string_view name) {
+  if (m_recorder != nullptr) m_recorder->begin_phase(name);
 }
 
 void job::flush() {

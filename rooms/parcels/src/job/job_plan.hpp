@@ -41,8 +41,7 @@ struct cpu_share {
 std::uint32_t default_workers(cpu_share cpus, std::uint32_t local_size, bool is_bound) noexcept;
 
 struct opened_job {
-  std::unique_ptr<transport> link;      // nullptr: a job of one locality
-  served_transport* servers = nullptr;  // the link, if messages may go through servers
+  std::unique_ptr<transport> link;  // nullptr: a job of one locality
   job_options options;
 };
 // Opens what the environment of this process asks for, and removes from it what no other process may use. Throws

@@ -74,9 +74,7 @@ void add_servers(opened_job& opened, const job_plan& plan) {
   if (const std::string problem = problem_of(chosen); !problem.empty())
     throw std::runtime_error("trimtab: job_options::servers: " + problem);
   if (chosen.servers == 0) return;
-  auto served = std::make_unique<served_transport>(std::move(opened.link), chosen, std::move(places));
-  opened.servers = served.get();
-  opened.link = std::move(served);
+  opened.link = std::make_unique<served_transport>(std::move(opened.link), chosen, std::move(places));
 }
 
 void forget_membership() noexcept {
@@ -96,19 +94,19 @@ opened_job open_from_environment(const job_options& options) {
   forget_membership();
   if (plan.transport != job_transport::none && plan.options.home == nullptr && plan.options.runtime.workers == 0)
     plan.options.runtime.workers = workers_on_this_machine(plan);
-  if (plan.transport == job_transport::none) return {nullptr, nullptr, std::move(plan.options)};
+  if (plan.transport == job_transport::none) return {nullptr, std::move(plan.options)};
   has_been_member = true;
   const arrival_report arrival(plan.arrivals, plan.self.number);
   opened_transport opened = open_transport(plan);
   if (opened.link == nullptr) throw std::runtime_error("trimtab: cannot join the job: " + opened.error);
   arrival.joined();
-  opened_job result{std::move(opened.link), nullptr, {}};
+  opened_job result{std::move(opened.link), {}};
   add_servers(result, plan);
   result.options = std::move(plan.options);
   return result;
 }
 
 job::job(const job_options& options) : job(from_environment{}, open_from_environment(options)) {}
-job::job(from_environment, opened_job opened) : job(std::move(opened.link), opened.options) { m_servers = opened.servers; }
+job::job(from_environment, opened_job opened) : job(std::move(opened.link), opened.options) {}
 
 }  // namespace trimtab::parcels

@@ -1,5 +1,6 @@
 // How many servers a served_transport has, and what they have done.
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "servers/communication_server.hpp"
@@ -54,6 +55,15 @@ void served_transport::set(const server_settings& settings) {
 
 server_settings served_transport::settings() const {
   const std::lock_guard guard(m_control);
+  return m_settings;
+}
+
+std::optional<server_settings> served_transport::replace(const server_settings& expected, const server_settings& next) {
+  check_settings(next);
+  const std::lock_guard guard(m_control);
+  if (m_settings != expected) return std::nullopt;
+  m_settings = next;
+  publish_locked();
   return m_settings;
 }
 

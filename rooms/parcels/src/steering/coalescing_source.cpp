@@ -9,15 +9,9 @@ namespace trimtab::parcels {
 
 namespace {
 
-// Epochs with fewer parcels say nothing.
-constexpr std::uint64_t least_parcels = 64;
-// A program that spends a smaller share of its time on messages has nothing to gain.
-constexpr double least_share = 0.02;
 // Only if one kind has at least this share of the parcels of an epoch is the epoch a measurement of that kind.
 constexpr double least_kind_share = 0.9;
 constexpr double change_cost_s = 2e-6;
-// All subjects are in one group: the knobs of one change what is measured of the others.
-constexpr std::uint64_t traffic_group = 1;
 constexpr std::size_t most_subjects = 64;
 
 using steer::domain;
@@ -68,28 +62,6 @@ coalescing_source::coalescing_source(exchange& traffic, const coalescing& standa
       m_key(std::move(key)),
       m_is_offered(1) {}
 
-coalescing_source::progress coalescing_source::look() const {
-  progress done;
-  std::uint64_t ticks = 0, queued_wait = 0, handled = 0;
-  for (locality_number other = 0; other < m_traffic.size(); ++other) {
-    if (other == m_traffic.number()) continue;
-    const outbox& box = std::as_const(m_traffic).to(other);
-    done.sent += box.program_parcels();
-    for (std::uint32_t kind = 0; kind < traffic_kinds; ++kind) done.sent_of_kind[kind] += box.program_parcels(kind);
-    done.messages += box.messages().messages.get();
-    ticks += box.messages().adder_send_ticks.get();
-    queued_wait += box.messages().queued_wait_ticks.get();
-  }
-  for (const exchange::thread_counts* const thread : m_traffic.threads()) {
-    handled += thread->counts.handled.get();
-    ticks += thread->counts.receive_ticks.get() + thread->counts.send_ticks.get();
-  }
-  done.parcels = done.sent + handled;
-  done.overhead_s = static_cast<double>(ticks) * m_ns_per_tick * 1e-9;
-  done.queued_wait_s = static_cast<double>(queued_wait) * m_ns_per_tick * 1e-9;
-  return done;
-}
-
 void coalescing_source::leave_to_program() {
   const std::lock_guard guard(m_turning);
   m_is_left_to_program = true;
@@ -137,7 +109,7 @@ void coalescing_source::offer_traffic(steer::snapshot& now, std::uint32_t kind) 
   offer(now, name_of_traffic(kind), {.settings = m_standard, .traffic_kind = kind});
 }
 
-std::optional<std::uint32_t> coalescing_source::traffic_kind_since(const progress& done) const noexcept {
+std::optional<std::uint32_t> coalescing_source::traffic_kind_since(const traffic_progress& done) const noexcept {
   for (std::uint32_t kind = 0; kind < traffic_kinds; ++kind)
     if (static_cast<double>(done.sent_of_kind[kind] - m_last.sent_of_kind[kind]) >
         least_kind_share * static_cast<double>(done.sent - m_last.sent))
@@ -157,17 +129,6 @@ void coalescing_source::offer_actions(steer::snapshot& now) {
   }
 }
 
-std::vector<steer::figure> coalescing_source::figures_of(const progress& done, double seconds) const {
-  const double messages = static_cast<double>(done.messages - m_last.messages);
-  std::vector<steer::figure> figures{
-      {"network-overhead", (done.overhead_s - m_last.overhead_s) / seconds},
-      {"queued-wait", (done.queued_wait_s - m_last.queued_wait_s) / seconds},
-      {"parcels-per-second", static_cast<double>(done.parcels - m_last.parcels) / seconds},
-  };
-  if (messages > 0) figures.push_back({"messages-per-second", messages / seconds});
-  return figures;
-}
-
 void coalescing_source::withdraw_traffic(steer::snapshot& now) {
   std::erase_if(m_subjects, [&](const auto& entry) {
     if (entry.second.of != nullptr) return false;
@@ -183,14 +144,14 @@ void coalescing_source::add_to(steer::snapshot& now) {
     return m_is_left_to_program;
   }();
   if (is_left_to_program) withdraw_traffic(now);
-  const progress done = look();
+  const traffic_progress done = progress_of(m_traffic, m_ns_per_tick);
   const double seconds = now.time_s - m_last_s;
   const std::uint64_t parcels = done.parcels - m_last.parcels;
   const bool is_first = m_last_s < 0;
-  m_is_at_rest = is_first || parcels < least_parcels || seconds <= 0;
+  m_is_at_rest = is_first || !is_measurement(parcels, seconds);
   if (!m_is_at_rest) {
-    const std::vector<steer::figure> figures = figures_of(done, seconds);
-    const bool is_worth_it = figures[0].value + figures[1].value >= least_share;
+    const std::vector<steer::figure> figures = figures_between(m_last, done, seconds);
+    const bool is_worth_it = has_something_to_gain(figures);
     const std::optional<std::uint32_t> kind = traffic_kind_since(done);
     const bool is_as_before = kind == m_kind_in_force;
     put_in_force(kind);

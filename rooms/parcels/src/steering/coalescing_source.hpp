@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "steering/traffic_progress.hpp"
 #include "trimtab/parcels/coalescing/exchange.hpp"
 #include "trimtab/steer/knob_source.hpp"
 
@@ -32,15 +33,6 @@ class coalescing_source final : public steer::knob_source {
   void leave_to_program();
 
  private:
-  // What the locality has done so far.
-  struct progress {
-    std::uint64_t parcels = 0;  // of the program, sent or handled
-    std::uint64_t sent = 0;     // of these
-    std::array<std::uint64_t, traffic_kinds> sent_of_kind{};
-    std::uint64_t messages = 0;  // sent
-    double overhead_s = 0;       // threads spent on messages
-    double queued_wait_s = 0;    // workers waited while parcels of theirs were queued
-  };
   struct subject {
     steer::subject_id id = 0;
     coalescing settings = {};
@@ -50,16 +42,14 @@ class coalescing_source final : public steer::knob_source {
     steer::decision_number under = 0;
   };
 
-  progress look() const;
   // The kind of nearly all that was sent since the last look.
-  std::optional<std::uint32_t> traffic_kind_since(const progress& done) const noexcept;
+  std::optional<std::uint32_t> traffic_kind_since(const traffic_progress& done) const noexcept;
   void put_in_force(std::optional<std::uint32_t> kind);
   void offer(steer::snapshot& now, std::string name, subject added);
   void offer_traffic(steer::snapshot& now, std::uint32_t kind);
   void offer_actions(steer::snapshot& now);
   void withdraw_traffic(steer::snapshot& now);
   bool turn(subject& which, std::uint32_t knob, steer::knob_value to);
-  std::vector<steer::figure> figures_of(const progress& done, double seconds) const;
 
   exchange& m_traffic;
   const coalescing m_standard;
@@ -73,7 +63,7 @@ class coalescing_source final : public steer::knob_source {
   bool m_is_left_to_program = false;
   std::optional<std::uint32_t> m_kind_in_force;  // none: the program's own settings for all
   steer::subject_id m_last_id = 0;
-  progress m_last;
+  traffic_progress m_last;
   double m_last_s = -1;
   bool m_is_at_rest = true;
 };

@@ -26,17 +26,20 @@ std::string key_prefix() { return "tasks/" + std::string(program_invocation_shor
 
 }  // namespace
 
-traffic_steering::traffic_steering(exchange& traffic, const job_options& options)
+traffic_steering::traffic_steering(exchange& traffic, served_transport* servers, const job_options& options)
     : m_number(next_number()),
       m_record("messages of locality " + std::to_string(traffic.number()), m_number, false),
       m_registry(*m_knobs,
                  [this](const steer::knob_offer& offered) { m_record.add(offered.info, offered.recorded, offered.key); }),
       m_known(task_steering::settings_of_earlier_runs()),
       m_source(traffic, options.standard, tasks::runtime::ns_per_tick(), m_registry, key_prefix()),
+      m_servers(servers == nullptr ? nullptr
+                                   : std::make_unique<servers_source>(*servers, traffic, tasks::runtime::ns_per_tick(),
+                                                                      m_registry, key_prefix())),
       m_built(built()),
       m_snapshots(m_record.snapshots_of(m_built)),
       m_threads({.engine = steer::options_of(m_built), .knobs = m_knobs}, policies(),
-                {[this](steer::snapshot& snapshot) { m_source.add_to(snapshot); },
+                {[this](steer::snapshot& snapshot) { add_to(snapshot); },
                  [this](const steer::decision& decision_made, bool is_applied) {
                    if (!is_applied && m_snapshots) m_snapshots->unapplied(decision_made.number);
                    m_record.write(decision_made, is_applied);
@@ -44,7 +47,7 @@ traffic_steering::traffic_steering(exchange& traffic, const job_options& options
                  [this](const steer::snapshot& latest_snapshot, steer::decision_number decided) {
                    stepped(latest_snapshot, decided);
                  },
-                 [this] { return m_source.is_at_rest(0) ? quiet_period_s : busy_period_s; }}) {}
+                 [this] { return is_at_rest() ? quiet_period_s : busy_period_s; }}) {}
 
 traffic_steering::~traffic_steering() {
   m_threads.end();
@@ -54,6 +57,15 @@ traffic_steering::~traffic_steering() {
   else
     m_record.unavailable(reason.c_str(), "it did not return, or threw",
                          "what was on trial was undone, and nothing was steered any more");
+}
+
+void traffic_steering::add_to(steer::snapshot& snapshot) {
+  m_source.add_to(snapshot);
+  if (m_servers != nullptr) m_servers->add_to(snapshot);
+}
+
+bool traffic_steering::is_at_rest() const {
+  return m_source.is_at_rest(0) && (m_servers == nullptr || m_servers->is_at_rest(0));
 }
 
 steer::recording_head traffic_steering::built() const {

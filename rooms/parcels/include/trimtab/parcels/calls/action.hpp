@@ -25,7 +25,8 @@ struct arrival {
   bool has_call;       // the caller waits for a result
   std::uint64_t call;  // its number there
   bytes_view arguments;
-  const void* function;  // of this process
+  const void* function;     // of this process
+  std::uint64_t trace = 0;  // its number in the trace of the sender; 0: it is not traced
 };
 
 // What parcels of one type of function have in common; of static storage.

@@ -30,9 +30,9 @@ class collectives {
   value all_reduce(value own, function&& combine);
 
  private:
-  enum class operation : std::uint64_t { barrier = 1, broadcast, reduce };
-  std::uint64_t next_tag(operation which) noexcept {
-    return static_cast<std::uint64_t>(which) << 56 | m_calls.fetch_add(1, std::memory_order_relaxed) << 8;
+  static constexpr std::uint32_t operation_bit = 56;  // from here on a tag has the operation and 1
+  std::uint64_t next_tag(collective_operation which) noexcept {
+    return (static_cast<std::uint64_t>(which) + 1) << operation_bit | m_calls.fetch_add(1, std::memory_order_relaxed) << 8;
   }
   void send(locality_number to, std::uint64_t tag, bytes_view content);
   letter receive(locality_number from, std::uint64_t tag);
@@ -59,7 +59,7 @@ class collectives {
 // Both by binomial trees: the localities counted from the root, whose number in the tree is 0.
 template <class value>
 value collectives::broadcast(value own, locality_number root) {
-  const std::uint64_t tag = next_tag(operation::broadcast);
+  const std::uint64_t tag = next_tag(collective_operation::broadcast);
   const std::uint32_t size = m_messages.size(), self = (m_messages.number() + size - root) % size;
   std::uint32_t distance = 1;
   while (distance < size && (self & distance) == 0) distance *= 2;
@@ -71,7 +71,7 @@ value collectives::broadcast(value own, locality_number root) {
 
 template <class value, class function>
 value collectives::reduce(value own, function&& combine, locality_number root) {
-  const std::uint64_t tag = next_tag(operation::reduce);
+  const std::uint64_t tag = next_tag(collective_operation::reduce);
   const std::uint32_t size = m_messages.size(), self = (m_messages.number() + size - root) % size;
   for (std::uint32_t distance = 1; distance < size; distance *= 2) {
     if ((self & distance) != 0) {

@@ -24,6 +24,10 @@ namespace trimtab::parcels {
 
 class object_table;
 
+// all_reduce is a reduce and a broadcast.
+enum class collective_operation : std::uint8_t { barrier, broadcast, reduce };
+inline constexpr std::size_t collective_operations = 3;
+
 // Arguments in the making, and what keeps them alive.
 struct packed_arguments {
   byte_buffer bytes;
@@ -52,9 +56,10 @@ class dispatcher final : private parcel_sink {
   call_table& calls() noexcept { return m_calls; }
   mailbox& mail() noexcept { return m_mail; }
 
-  // Sends a parcel whose arguments `write` writes. result: where the result goes; nullptr: there is none.
+  // Sends a parcel whose arguments `write` writes. result: where the result goes; nullptr: there is none. trace: its number
+  // in the trace; 0: it is not traced.
   template <class function>
-  void send(locality_number to, const action& what, awaited_result* result, function&& write);
+  void send(locality_number to, const action& what, awaited_result* result, function&& write, std::uint64_t trace = 0);
   // Sends a result, or the exception in its place.
   template <class function>
   void reply(locality_number to, std::uint64_t call, function&& write);
@@ -73,10 +78,12 @@ class dispatcher final : private parcel_sink {
   // Of the parcels whose arguments were written, one in 16 is timed.
   std::uint64_t packed_timed() const noexcept { return m_packed_timed.load(std::memory_order_relaxed); }
   // Callers of collective operations have waited for other localities, together.
-  void note_collective_wait(base::ticks ticks) noexcept {
-    m_collective_wait_ticks.fetch_add(ticks, std::memory_order_relaxed);
+  void note_collective_wait(collective_operation which, base::ticks ticks) noexcept {
+    m_collective_wait_ticks[static_cast<std::size_t>(which)].fetch_add(ticks, std::memory_order_relaxed);
   }
-  base::ticks collective_wait_ticks() const noexcept { return m_collective_wait_ticks.load(std::memory_order_relaxed); }
+  base::ticks collective_wait_ticks(collective_operation which) const noexcept {
+    return m_collective_wait_ticks[static_cast<std::size_t>(which)].load(std::memory_order_relaxed);
+  }
   base::ticks packed_ticks() const noexcept { return m_packed_ticks.load(std::memory_order_relaxed); }
 
  private:
@@ -114,16 +121,18 @@ class dispatcher final : private parcel_sink {
   std::vector<std::atomic<bool>> m_is_gone;
   std::atomic<std::uint64_t> m_refused{0};
   std::atomic<std::uint64_t> m_packed_timed{0};
-  std::atomic<base::ticks> m_packed_ticks{0}, m_collective_wait_ticks{0};
+  std::atomic<base::ticks> m_packed_ticks{0}, m_collective_wait_ticks[collective_operations] = {};
   mutable base::spin_lock m_arrivals_lock;
   std::vector<std::unique_ptr<arrival_flow>> m_arrivals;
 };
 
 template <class function>
-void dispatcher::send(locality_number to, const action& what, awaited_result* result, function&& write) {
+void dispatcher::send(locality_number to, const action& what, awaited_result* result, function&& write,
+                      std::uint64_t trace) {
   std::unique_ptr<packed_arguments> packed = take_scratch();
   write(packed->into);
   outgoing parcel{what};
+  parcel.trace = trace;
   if (result != nullptr) {
     parcel.has_call = true;
     parcel.call = m_calls.add(to, *result);

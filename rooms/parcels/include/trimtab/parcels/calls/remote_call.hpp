@@ -10,6 +10,7 @@
 
 #include "trimtab/parcels/calls/dispatcher.hpp"
 #include "trimtab/tasks/core/blocks.hpp"
+#include "trimtab/tasks/core/recording.hpp"
 #include "trimtab/tasks/core/runtime.hpp"
 #include "trimtab/tasks/core/spawn.hpp"
 #include "trimtab/tasks/futures/async.hpp"
@@ -140,8 +141,10 @@ struct remote_call {
     reader bytes(parcel.arguments);
     arguments values{bytes.read<std::decay_t<parameters>>()...};
     bytes.must_be_at_end();
-    queue_received(tasks::make_in_block<called>(tasks::worker::current(), parcel, std::move(values)),
-                   parcel.receiver.home());
+    tasks::task& item = tasks::make_in_block<called>(tasks::worker::current(), parcel, std::move(values));
+    if (parcel.trace != 0) [[unlikely]]
+      tasks::recording::parcel_received(item.subject, item.id, parcel.from, parcel.trace);
+    queue_received(item, parcel.receiver.home());
   }
 
   static constexpr parcel_kind kind{.signature = type_signature<result_or_empty<result>, std::decay_t<parameters>...>(),
@@ -157,7 +160,8 @@ struct remote_call {
     auto& state = tasks::detail::make_state<result_state<result>>();
     tasks::future<result> later = tasks::detail::access::future_of<result>(state);
     try {
-      sender.send(to, action_of(f), &state, [&](writer& into) { write(into, std::forward<values>(inputs)...); });
+      sender.send(
+          to, action_of(f), &state, [&](writer& into) { write(into, std::forward<values>(inputs)...); }, traced(to, f));
     } catch (...) {
       // It was not sent: nobody else has the state.
       state.release();
@@ -167,10 +171,17 @@ struct remote_call {
   }
   template <class... values>
   static void post(dispatcher& sender, locality_number to, function f, values&&... inputs) {
-    sender.send(to, action_of(f), nullptr, [&](writer& into) { write(into, std::forward<values>(inputs)...); });
+    sender.send(
+        to, action_of(f), nullptr, [&](writer& into) { write(into, std::forward<values>(inputs)...); }, traced(to, f));
   }
 
  private:
+  // The number of a call in the trace of this process. Where nothing is traced that costs a load.
+  static std::uint64_t traced(locality_number to, function f) noexcept {
+    if (!tasks::recording::traces()) [[likely]]
+      return 0;
+    return tasks::recording::parcel_sent(tasks::recording::kind_of_call<function>::subject(f), to);
+  }
   // As the parameters' types, whatever the caller gave.
   template <class... values>
   static void write(writer& into, values&&... inputs) {

@@ -67,7 +67,8 @@ class exchange final : public tasks::background_work, private message_sink {
   rest_plan look_as_own_thread() noexcept;
 
   // Sends what waits, tells the others that this locality leaves, and ends the thread. At most `ns` nanoseconds. False: not
-  // everything could be sent. Nothing is received afterwards.
+  // everything could be sent. Nothing is received afterwards, and what is sent is dropped. The transport, which others may
+  // still read counts of, stays until abandon().
   bool leave(std::uint64_t ns);
   // The others see that this locality is lost, unless it has left. What is sent afterwards is dropped.
   void abandon();
@@ -150,6 +151,8 @@ class exchange final : public tasks::background_work, private message_sink {
 
   // Ends the own thread.
   void close();
+  // What is sent from now on is dropped, too.
+  void stop();
 
   const locality_number m_number;
   std::unique_ptr<transport> m_link;  // until it is abandoned

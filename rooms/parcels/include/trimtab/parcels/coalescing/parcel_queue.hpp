@@ -16,6 +16,7 @@ struct outgoing {
   bool has_call = false;
   std::uint64_t call = 0;
   bytes_view arguments = {};
+  std::uint64_t trace = 0;  // its number in the trace of this process; 0: it is not traced
 };
 
 // Who queues a parcel.
@@ -79,7 +80,7 @@ struct action_definition {
   std::uint64_t signature = 0;
 };
 
-// A parcel too long to wait in a queue: its header and call number, then its arguments.
+// Of a parcel too long to wait in a queue: what comes before its arguments.
 std::vector<std::byte> head_of(const outgoing& parcel);
 
 }  // namespace trimtab::parcels

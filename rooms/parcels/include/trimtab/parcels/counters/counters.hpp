@@ -4,6 +4,7 @@
 //   /parcels{locality#0/to#1}/count/sent                     to#*: each other locality
 //   /parcels{locality#0/action#solve}/count/sent             action#*: each action that has been sent or received
 //   /parcels{locality#0/to#1/action#solve}/count/sent
+//   /servers{locality#0/server#1}/busy-share                 server#*: each communication server
 //
 //   const traffic_snapshot before(job);  ...
 //   for (const traffic_counter& counter : find_counters(job, "/messages/*")) ... counter.value(traffic_snapshot(job),
@@ -21,22 +22,30 @@
 
 namespace trimtab::parcels {
 
-enum class counter_scope : std::uint8_t { locality, destination, action };
+enum class counter_scope : std::uint8_t { locality, destination, action, server };
 
 struct traffic_counter_type {
   const char* path;  // without instance: "/parcels/count/sent"
   const char* unit;
   bool is_exact;
   const char* meaning;
-  counter_scope scope;  // the finest: destination: also of the locality; action: also of a destination, and of both
+  // The finest: destination: also of the locality; action: also of a destination, and of both; server: also of the locality.
+  counter_scope scope;
 };
 
 const std::vector<traffic_counter_type>& traffic_counter_types();
 
+// What of a locality is counted. `all` and "": everything.
+struct traffic_part {
+  std::int64_t to = traffic_snapshot::all;
+  std::string action = {};
+  std::int64_t server = traffic_snapshot::all;  // with it, no locality and no action
+};
+
 class traffic_counter {
  public:
-  traffic_counter(std::size_t type, locality_number locality, std::int64_t to, std::string action)
-      : m_type(type), m_locality(locality), m_to(to), m_action(std::move(action)) {}
+  traffic_counter(std::size_t type, locality_number locality, traffic_part part)
+      : m_type(type), m_locality(locality), m_part(std::move(part)) {}
 
   const traffic_counter_type& type() const noexcept { return traffic_counter_types()[m_type]; }
   // With instance.
@@ -47,8 +56,7 @@ class traffic_counter {
  private:
   std::size_t m_type;
   locality_number m_locality;
-  std::int64_t m_to;
-  std::string m_action;
+  traffic_part m_part;
 };
 
 // The counters that `path` names; "*" at its end stands for the rest. Actions are those of `known`. Throws

@@ -14,6 +14,7 @@
 namespace trimtab::parcels {
 
 class job;
+struct injection_counts;
 
 // Nothing but numbers of 64 bits: sums and differences go through all of them.
 struct traffic_counts {
@@ -29,10 +30,15 @@ struct traffic_counts {
   std::uint64_t send = 0, adder_send = 0, task_send = 0, queued_wait = 0;  // ticks
   // Of the locality.
   std::uint64_t messages_received = 0, message_bytes_received = 0, handled = 0, refused = 0;
-  std::uint64_t receive = 0, look_after = 0, busy = 0;  // ticks; busy: workers ran tasks
-  std::uint64_t packed = 0, packed_timed = 0;           // ticks, and parcels that they are of
-  std::uint64_t collective_wait = 0;                    // ticks
-  std::uint64_t within_send = 0;                        // ticks; of receive and look_after: by tasks that were sending
+  std::uint64_t receive = 0, look_after = 0, busy = 0;                  // ticks; busy: workers ran tasks
+  std::uint64_t packed = 0, packed_timed = 0;                           // ticks, and parcels that they are of
+  std::uint64_t barrier_wait = 0, broadcast_wait = 0, reduce_wait = 0;  // ticks
+  std::uint64_t within_send = 0;  // ticks; of receive and look_after: by tasks that were sending
+  // Of the locality, with communication servers.
+  std::uint64_t handed_over = 0, sent_directly = 0, held_for_order = 0, held_for_flow = 0;
+  // By communication server.
+  std::uint64_t server_messages = 0, server_bytes = 0, server_dropped = 0, server_full_queues = 0, server_refusals = 0;
+  std::uint64_t server_sleeps = 0, server_busy = 0, server_life = 0;  // the last two in ticks
 
   void add(const traffic_counts& other) noexcept;
   // Never below 0: a figure may be read while another one of the same event is written.
@@ -59,11 +65,16 @@ class traffic_snapshot {
   std::uint32_t size = 1;
   std::vector<action_traffic> actions;       // of actions with traffic, by locality
   std::vector<traffic_counts> destinations;  // by number, without what is by action
-  traffic_counts own;                        // of the locality as a whole, without what is by action or destination
+  std::vector<traffic_counts> servers;       // communication servers that have been started, by number
+  traffic_counts own;                        // of the locality as a whole, without what is by action, destination or server
 
   static constexpr std::int64_t all = -1;
   // Sums. to: a locality, or all; action: a name, or empty: all.
   traffic_counts sum(std::int64_t to, const std::string& action) const noexcept;
+  traffic_counts of_server(std::int64_t server) const noexcept;  // that has not been started: nothing
+
+ private:
+  void add_servers(const injection_counts& counts);
 };
 
 }  // namespace trimtab::parcels

@@ -30,6 +30,7 @@
 namespace trimtab::parcels {
 
 class job;
+class counter_printer;
 class traffic_recorder;
 class traffic_steering;
 
@@ -51,7 +52,7 @@ class locality {
 
 struct job_options {
   // Where the tasks of calls run, and what receives messages while it has nothing else to do. nullptr: the job makes one,
-  // with `runtime`.
+  // with `runtime`. runtime.print_counters may name counters of messages, too (counters.hpp): the job prints these.
   tasks::runtime* home = nullptr;
   tasks::runtime_options runtime = {};
   // How parcels are coalesced whose action has no settings of its own.
@@ -117,6 +118,10 @@ class job {
   // How parcels are coalesced that this locality sends, from now on, whose action has no settings of its own. From then on
   // that is not tuned.
   void set_coalescing(const coalescing& settings);
+  // A phase of the program begins on this locality: under `trimtab run`, what it sends from now on is also reported under
+  // this name, with what others send in phases of the same name. Of the longer ones, the first 100 bytes count. Costs some
+  // microseconds there, and elsewhere nothing.
+  void begin_phase(std::string_view name);
   // Sends what waits in queues now, to all localities.
   void flush();
 
@@ -149,6 +154,7 @@ class job {
   std::shared_ptr<object_table> m_objects;  // the dispatcher has it, too
   std::shared_ptr<dispatcher> m_messages;
   std::unique_ptr<collectives> m_collectives;
+  std::shared_ptr<counter_printer> m_printer;    // nullptr: nothing is printed
   std::shared_ptr<traffic_recorder> m_recorder;  // nullptr: the process is not watched
   std::shared_ptr<traffic_steering> m_steering;  // nullptr: nothing is tuned
   std::atomic<bool> m_is_finishing{false};

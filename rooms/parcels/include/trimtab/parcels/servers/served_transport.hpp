@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "trimtab/parcels/servers/server_counts.hpp"
@@ -33,6 +34,11 @@ class served_transport final : public transport {
   // for another server, there are fewer.
   void set(const server_settings& settings);  // throws std::invalid_argument
   server_settings settings() const;
+  // Sets `next` if the settings are still `expected`. Returns those that are in force now; nullopt: somebody else has
+  // changed them. Throws std::invalid_argument.
+  std::optional<server_settings> replace(const server_settings& expected, const server_settings& next);
+  // CPUs for servers; 0: the system chooses.
+  std::uint32_t places() const noexcept { return static_cast<std::uint32_t>(m_places.size()); }
   // No message is handed to servers any more. What they have is sent; until then a client that would overtake it is refused.
   void disable();
   void enable();

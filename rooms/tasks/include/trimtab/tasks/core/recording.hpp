@@ -201,6 +201,12 @@ void task_resumed(std::uint32_t subject, std::uint64_t task, cause reason, base:
 // `successor` could not continue before `predecessor` gave it something. Called by the one that gives it, at that moment.
 void edge(std::uint64_t predecessor, std::uint64_t successor, cause reason = cause::future) noexcept;
 
+// A call on locality `to` of a job, whose task there will be of this subject. Returns the parcel's number, which travels
+// with it; 0: it is not traced.
+std::uint64_t parcel_sent(std::uint32_t subject, std::uint32_t to) noexcept;
+// The parcel of that number, from locality `from`, has become the task.
+void parcel_received(std::uint32_t subject, std::uint64_t task, std::uint32_t from, std::uint64_t parcel) noexcept;
+
 // A figure by path, such as "/threads{locality#0/worker-thread#1}/idle-rate"; 0: not recorded. Takes a lock.
 std::uint32_t counter(const char* path, const char* unit, bool is_cumulative) noexcept;
 void set(std::uint32_t counter, double value) noexcept;  // takes a short lock: for every few milliseconds
