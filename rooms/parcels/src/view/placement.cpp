@@ -7,9 +7,11 @@ namespace trimtab::parcels {
 placement::placement(std::uint32_t localities, locality_number self, const placement_options& settings)
     : m_self(self), m_settings(settings), m_random(settings.seed + self), m_sent(localities), m_sums(localities) {}
 
-void placement::pass_period() noexcept {
-  m_period += 1;
-  for (sent_tasks& sent : m_sent) sent.by_period[m_period % remembered_periods] = 0;
+void placement::pass_periods(std::uint64_t count) noexcept {
+  const std::uint64_t cleared = std::min<std::uint64_t>(count, remembered_periods);
+  m_period += count;
+  for (sent_tasks& sent : m_sent)
+    for (std::uint64_t i = 0; i < cleared; ++i) sent.by_period[(m_period - i) % remembered_periods] = 0;
 }
 
 double placement::sent_since(locality_number which, const placement_load& load) const {

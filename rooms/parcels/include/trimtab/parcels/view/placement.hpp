@@ -33,7 +33,8 @@ class placement {
   // A locality is drawn with the weight workers / (tasks + 1). tasks includes what was sent from here to that locality in or
   // after the period in which its load was read: without this, all tasks of a period go where the load was least.
   locality_number choose(std::span<const placement_load> loads);
-  void pass_period() noexcept;
+  void pass_periods(std::uint64_t count) noexcept;
+  void pass_period() noexcept { pass_periods(1); }
   double weight_of(locality_number which, const placement_load& load) const;
 
  private:
