@@ -81,7 +81,7 @@ std::uint64_t messages_sent(job& own) {
 
 // As run_locally, over shared memory.
 void run_in_shared_memory(std::uint32_t size, const job_options& options, const std::function<void(job&)>& body) {
-  shm_meeting meeting;
+  shm_meeting meeting(1 << 20);
   std::vector<std::thread> threads;
   for (locality_number number = 0; number < size; ++number)
     threads.emplace_back([&, number] {
