@@ -1,8 +1,9 @@
 // How old what localities know of each other's load is, and what it is worth to place tasks by it, in simulated time: the
 // rules and the code that coalesces are those of real jobs. The figures are the same on every machine.
 //
-//   sharing_simulation    prints tables
+//   sharing_simulation [staleness | placing]    prints tables, or one of them
 #include <cstdio>
+#include <string_view>
 
 #include "simulation/sharing_model.hpp"
 
@@ -30,10 +31,10 @@ void print_staleness() {
   std::printf("age of what is known, in periods:  localities   half    90%%    99%%   most views_a_period\n");
   for (const std::uint32_t localities : {2u, 4u, 8u, 16u, 32u, 64u}) {
     print_staleness("one round", localities, {.rounds = 1}, 0);
-    print_staleness("as jobs do: two rounds", localities, {}, 0);
+    print_staleness("two rounds", localities, {.rounds = 2}, 0);
+    print_staleness("three rounds, as jobs do", localities, {}, 0);
     print_staleness("and 100 parcels a period", localities, {}, 100);
-    print_staleness("three rounds", localities, {.rounds = 3}, 0);
-    print_staleness("two rounds to two localities each", localities, {.fan_out = 2}, 0);
+    print_staleness("two rounds to two localities each", localities, {.rounds = 2, .fan_out = 2}, 0);
   }
 }
 
@@ -55,8 +56,10 @@ void print_placing(simulation::imbalance pattern, std::uint32_t localities) {
 
 }  // namespace
 
-int main() {
-  print_staleness();
+int main(int count, char** words) {
+  const std::string_view asked = count > 1 ? words[1] : "";
+  if (asked != "placing") print_staleness();
+  if (asked == "staleness") return 0;
   std::printf("\nimbalance  localities   fixed_ms balanced    ideal\n");
   using simulation::imbalance;
   for (const imbalance pattern : {imbalance::none, imbalance::front, imbalance::one_heavy, imbalance::drawn})

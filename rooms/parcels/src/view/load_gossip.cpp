@@ -9,6 +9,7 @@
 #include <string>
 
 #include "trimtab/parcels/coalescing/clock.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::parcels {
 

@@ -42,8 +42,7 @@ void sharing_job::begin_round(locality_number self, nanoseconds due) {
 void sharing_job::send_view(locality_number from, locality_number to, std::byte mark) {
   member& own = *m_members[from];
   byte_buffer content;
-  content.resize(mark_bytes);
-  std::fill_n(content.data(), mark_bytes, mark);
+  content.append(std::vector<std::byte>(mark_bytes, mark));
   const auto entries = own.rules.write(content, to);
   own.counted[to] = m_job.at(from).traffic().to(to).messages().messages.get();
   if (!m_job.at(from).try_send_alone(to, content.view())) return;

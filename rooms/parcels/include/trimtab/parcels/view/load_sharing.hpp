@@ -24,7 +24,7 @@ struct load_sharing_options {
   // A locality reports its load anew after this time, in us, 100 or more.
   std::uint32_t period_us = 4'000;
   // In each period it sends its view so many times, 1 or more, to so many random localities.
-  std::uint32_t rounds = 2;
+  std::uint32_t rounds = 3;
   std::uint32_t fan_out = 1;
   // Of so many messages to a locality, one takes the view along; 0: none does.
   std::uint32_t messages = 16;
