@@ -251,7 +251,7 @@ TEST(view_job, sends_views_along_with_messages) {
 }
 
 TEST(view_job, ends_while_views_are_under_way) {
-  for (int round = 0; round < 20; ++round)
+  for (int round = 0; round < 5; ++round)
     run_locally({.size = 4, .workers = 1, .options = sharing_options({.period_us = 100, .fan_out = 3, .messages = 1})},
                 [&](job& own) {
                   own.home().run([&] {

@@ -127,6 +127,24 @@ TEST(load_sharing, draws_by_load_and_by_seed) {
   EXPECT_NE(first, draws_of(2));
 }
 
+TEST(load_sharing, expects_others_to_send_as_it_does) {
+  // All but locality 3 have much to do, and see at the same moment that it has not.
+  sharing_group group(4, {.local_preference = 0});
+  for (int round = 0; round < 2; ++round)
+    for (locality_number which = 0; which < 3; ++which) {
+      group.state(which).tasks = 20;
+      group.pass_period();
+      group[which].choose(20);
+    }
+  for (int period = 0; period < 3; ++period) group.pass_period();
+  int sent = 0;
+  for (int task = 0; task < 20; ++task)
+    for (locality_number which = 0; which < 3; ++which) sent += group[which].choose(20) == 3;
+  // As many as would make it equal to the others, and not the 40 that each by itself would think right.
+  EXPECT_GT(sent, 15);
+  EXPECT_LT(sent, 35);
+}
+
 TEST(load_sharing, gives_nothing_to_who_has_gone) {
   sharing_group group(3, {.local_preference = 0});
   for (int period = 0; period < 10; ++period) group.pass_period();
@@ -142,7 +160,7 @@ TEST(load_sharing, carries_values_of_the_program) {
   const std::array values{1.5, -2.5};
   group.state(1).values = values;
   for (int period = 0; period < 3; ++period) group.pass_period();
-  EXPECT_EQ(group[0].view().of(1).values, (std::vector<double>{0, 1, 1.5, -2.5}));
+  EXPECT_EQ(group[0].view().of(1).values, (std::vector<double>{0, 1, 0, 1.5, -2.5}));
 }
 
 TEST(load_sharing, says_what_is_wrong_with_options) {

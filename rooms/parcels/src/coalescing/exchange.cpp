@@ -297,7 +297,7 @@ bool exchange::advance(occasion why) noexcept {
   look_after(counts, why, false);
   // What it waits for may have to be done on this CPU, by a locality whose worker was put here, too: without this each of
   // the two would look in vain until it sleeps.
-  if (why == occasion::own_idle && counts.looks % looks_per_yield == 0) sched_yield();
+  if (why == occasion::own_idle && counts.looks % looks_per_yield == 0 && !is_simulated()) sched_yield();
   return false;
 }
 

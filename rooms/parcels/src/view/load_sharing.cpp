@@ -54,6 +54,7 @@ std::vector<locality_number> load_sharing::begin_round(const own_state& state, s
   if (periods != 0 || m_view.of(m_view.self()).version == 0) {
     m_values[tasks_value] = state.tasks;
     m_values[workers_value] = state.workers;
+    m_values[placed_value] = static_cast<double>(m_placement.sent());
     std::copy_n(state.values.begin(), std::min(state.values.size(), m_values.size() - own_values),
                 m_values.begin() + own_values);
     m_is_active = is_changed(state);
@@ -80,6 +81,15 @@ bool load_sharing::merge(bytes_view content, locality_number from) {
   return !is_gone(from) && m_view.has_news_for(from);
 }
 
+// Without this, all localities send their tasks to where the load was least some time ago.
+double load_sharing::count_senders() const {
+  const auto own = static_cast<double>(m_placement.sent());
+  double sum = own;
+  for (locality_number other = 0; other < m_view.size(); ++other)
+    if (other != m_view.self() && !is_gone(other)) sum += m_view.of(other).values[placed_value];
+  return own == 0 ? 1 : std::clamp(sum / own, 1.0, static_cast<double>(m_view.size()));
+}
+
 locality_number load_sharing::choose(double own_tasks) {
   for (locality_number which = 0; which < m_view.size(); ++which) {
     const job_view::entry& known = m_view.of(which);
@@ -90,7 +100,7 @@ locality_number load_sharing::choose(double own_tasks) {
     load.age = known.age;
     load.is_present = !is_gone(which);
   }
-  return m_placement.choose(m_loads);
+  return m_placement.choose(m_loads, count_senders());
 }
 
 }  // namespace trimtab::parcels

@@ -73,10 +73,11 @@ class load_sharing {
   const job_view& view() const noexcept { return m_view; }
   bool is_gone(locality_number which) const { return m_spreader.is_gone(which); }
   // Of the values in a view: these come first, then the program's.
-  static constexpr std::uint32_t tasks_value = 0, workers_value = 1, own_values = 2;
+  static constexpr std::uint32_t tasks_value = 0, workers_value = 1, placed_value = 2, own_values = 3;
 
  private:
   bool is_changed(const own_state& state) const;
+  double count_senders() const;
 
   job_view m_view;
   view_spreader m_spreader;
