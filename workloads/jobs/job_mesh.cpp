@@ -11,7 +11,7 @@
 namespace {
 
 struct mesh {
-  std::int64_t blocks, points, small_steps, steps;  // points: of a block; small_steps: of a block that is not refined
+  std::int64_t blocks, points, small_steps, steps, turn;  // points: of a block; small_steps: of one that is not refined
 };
 constexpr std::int64_t refined_more = 10;
 
@@ -26,9 +26,9 @@ block start_of(const mesh& whole, std::int64_t number) {
   return points;
 }
 
-// A quarter of the ring is near the front, which goes around once in all steps.
+// A quarter of the ring is near the front, which goes around once in `turn` steps.
 std::int64_t small_steps_of(const mesh& whole, std::int64_t number, std::int64_t step) {
-  const std::int64_t front = step * whole.blocks / whole.steps;
+  const std::int64_t front = step * whole.blocks / whole.turn % whole.blocks;
   const bool is_refined = (number - front + whole.blocks) % whole.blocks < (whole.blocks + 3) / 4;
   return whole.small_steps * (is_refined ? refined_more : 1);
 }
@@ -91,7 +91,8 @@ std::uint64_t count_wrong(const mesh& whole, workload::span_of_items part, const
 int main(int argc, char** argv) {
   workload::command_line line(argc, argv);
   const mesh whole{line.number("--blocks", 64, 1, 1'000'000), line.number("--points", 2000, 1, 1'000'000),
-                   line.number("--small-steps", 50, 1, 1'000'000), line.number("--steps", 40, 1, 1'000'000)};
+                   line.number("--small-steps", 100, 1, 1'000'000), line.number("--steps", 40, 1, 1'000'000),
+                   line.number("--turn", 160, 1, 1'000'000)};
   const bool is_balanced = line.word("--placement", {"fixed", "balanced"}) == "balanced";
   line.end();
   const auto body = [&](trimtab::job& job) {
