@@ -53,7 +53,9 @@ def test_the_example_of_shared_load_runs(trimtab: str, program: Path) -> None:
     completed = finished([trimtab, "launch", "-n", "3", str(program), "balanced"], timeout=60)
     assert (completed.returncode, completed.stdout) == (0, ""), completed.stderr
     lines = completed.stderr.splitlines()
-    assert lines and all(re.fullmatch(r"\d: \d+ tasks, [0-9.]+ \d+ periods ago", line) for line in lines), lines
+    assert lines and all(re.fullmatch(r"\d: \d+ tasks, [0-9.]+ \d+ periods ago", line) for line in lines), (
+        lines
+    )
 
 
 def test_a_program_that_a_locality_starts_is_no_locality(trimtab: str, program: Path) -> None:
