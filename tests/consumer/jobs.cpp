@@ -104,6 +104,40 @@ int main() {
 
 }  // namespace served
 
+namespace balanced {
+
+long cost_of(int block) { return block % 4 == 0 ? 40 : 4; }
+long refine(int block) { return 2 * cost_of(block); }
+long join(long one, long other) { return one + other; }
+
+int main() {
+  // clang-format off
+  trimtab::job job({.shares_load = true, .sharing = {.values = 1}});
+  // clang-format on
+  return job.home().run([&job] {
+    const double share_of_blocks_left = 0.5;
+    // clang-format off
+  std::vector<trimtab::future<long>> refined;
+  for (int block = 0; block < 40; ++block) refined.push_back(trimtab::async_balanced(refine, block));
+  // Placed when both futures are ready.
+  trimtab::future<long> sum = trimtab::async_balanced(join, std::move(refined[0]), std::move(refined[1]));
+
+  job.set_value(0, share_of_blocks_left);  // others see it some milliseconds later
+  for (const trimtab::known_load& other : job.view())
+    if (other.is_known)
+      std::fprintf(stderr, "%u: %g tasks, %g %u periods ago\n", other.number, other.tasks, other.values[0], other.age);
+    // clang-format on
+    long all = sum.get();
+    for (std::size_t block = 2; block < refined.size(); ++block) all += refined[block].get();
+    const std::vector<long> of_all = job.all_gather(all);
+    for (const long one : of_all)
+      if (one != 10 * 80 + 30 * 8) return 1;
+    return 0;
+  });
+}
+
+}  // namespace balanced
+
 namespace failures {
 
 int checked_root(int x) {
@@ -167,10 +201,11 @@ int main(int argc, char** argv) {
   if (std::strcmp(name, "calls") == 0) return calls::main();
   if (std::strcmp(name, "coalesced") == 0) return coalesced::main();
   if (std::strcmp(name, "served") == 0) return served::main();
+  if (std::strcmp(name, "balanced") == 0) return balanced::main();
   if (std::strcmp(name, "failures") == 0) return failures::main();
   if (std::strcmp(name, "child") == 0) return limits::start_child();
   if (std::strcmp(name, "asked") == 0) return limits::ask_who_waits();
   if (std::strcmp(name, "again") == 0) return limits::join_again();
-  std::fprintf(stderr, "jobs: expected hello, calls, coalesced, served or failures, found '%s'\n", name);
+  std::fprintf(stderr, "jobs: expected hello, calls, coalesced, served, balanced or failures, found '%s'\n", name);
   return 2;
 }

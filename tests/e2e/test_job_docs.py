@@ -49,6 +49,15 @@ def test_the_other_examples_do_what_they_say(trimtab: str, program: Path, name: 
     assert (completed.returncode, completed.stdout, completed.stderr) == (0, output, "")
 
 
+def test_the_example_of_shared_load_runs(trimtab: str, program: Path) -> None:
+    completed = finished([trimtab, "launch", "-n", "3", str(program), "balanced"], timeout=60)
+    assert (completed.returncode, completed.stdout) == (0, ""), completed.stderr
+    lines = completed.stderr.splitlines()
+    assert lines and all(re.fullmatch(r"\d: \d+ tasks, [0-9.]+ \d+ periods ago", line) for line in lines), (
+        lines
+    )
+
+
 def test_a_program_that_a_locality_starts_is_no_locality(trimtab: str, program: Path) -> None:
     completed = finished([trimtab, "launch", "-n", "2", str(program), "child"], timeout=60)
     lines = [f"no secret, no path, number {rank}" for rank in range(2)]

@@ -34,6 +34,7 @@ SMALL = {
     "job_cg": ["--size", "40", "--steps", "20"],
     "job_all_to_all": ["--words", "500", "--rounds", "10"],
     "job_toy": ["--parcels", "300", "--phases", "2", "--count", "16", "--wait", "200"],
+    "job_mesh": ["--blocks", "12", "--points", "50", "--small-steps", "2", "--steps", "10"],
     "job_rotation": ["--size", "6", "--iterations", "3", "--count", "8", "--wait", "200"],
 }
 # As long as nobody ends it.
@@ -52,6 +53,17 @@ def launched(
 def values_of(completed: subprocess.CompletedProcess[str]) -> dict[str, str]:
     assert completed.returncode == 0, completed.stderr
     return dict(line.split("=", 1) for line in completed.stdout.splitlines())
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_answers_are_the_serial_ones_where_load_is_shared(
+    trimtab: str, workload: Workload, size: int, transport: str
+) -> None:
+    program = [workload("job_mesh"), *SMALL["job_mesh"], "--placement", "balanced"]
+    completed = launched(trimtab, size, *program, options=("--transport", transport))
+    values = values_of(completed)
+    assert (values["check"], values["localities"], completed.stderr) == ("right", str(size), "")
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -54,10 +54,12 @@ inline int conclude(trimtab::job& job, double time_s, std::uint64_t wrong) {
 }
 
 // The program: body(job) on a worker of each locality. Errors of the start end it with exit code 2.
-inline int run_in_job(const command_line& line, const std::function<int(trimtab::job&)>& body) {
+inline int run_in_job(const command_line& line, const std::function<int(trimtab::job&)>& body,
+                      trimtab::job_options options = {}) {
+  options.runtime = line.runtime;
   std::optional<trimtab::job> job;
   try {
-    job.emplace(trimtab::job_options{.runtime = line.runtime});
+    job.emplace(options);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", line.program().c_str(), error.what());
     return 2;

@@ -16,7 +16,14 @@ job_view new_view(locality_number self) { return job_view({.localities = view_si
 
 void set_view(job_view& view, double value) { view.set_own(std::array{value, -value}); }
 
-std::vector<std::byte> written(job_view view, locality_number peer) {
+// As many entries as were written, which count as sent.
+std::size_t send(job_view& view, byte_buffer& bytes, locality_number peer) {
+  const auto entries = view.write(bytes, peer);
+  view.note_sent(peer, entries);
+  return entries.size();
+}
+
+std::vector<std::byte> written(const job_view& view, locality_number peer) {
   byte_buffer bytes;
   view.write(bytes, peer);
   return {bytes.view().begin(), bytes.view().end()};
@@ -89,19 +96,19 @@ TEST(view, writes_only_what_the_peer_does_not_know) {
   set_view(view, 1);
   set_view(other, 2);
   byte_buffer bytes;
-  EXPECT_EQ(view.write(bytes, 1), 1u);
+  EXPECT_EQ(send(view, bytes, 1), 1u);
   other.merge(bytes.view(), 0);
   bytes.clear();
-  EXPECT_EQ(view.write(bytes, 1), 0u);
+  EXPECT_EQ(send(view, bytes, 1), 0u);
   // Nor what has come from there.
   bytes.clear();
-  EXPECT_EQ(other.write(bytes, 0), 1u);
+  EXPECT_EQ(send(other, bytes, 0), 1u);
   view.merge(bytes.view(), 1);
   bytes.clear();
-  EXPECT_EQ(view.write(bytes, 1), 0u);
-  EXPECT_EQ(view.write(bytes, 2), 2u);
+  EXPECT_EQ(send(view, bytes, 1), 0u);
+  EXPECT_EQ(send(view, bytes, 2), 2u);
   set_view(view, 3);
-  EXPECT_EQ(view.write(bytes, 2), 1u);
+  EXPECT_EQ(send(view, bytes, 2), 1u);
 }
 
 TEST(view, sends_its_own_entry_and_the_youngest_first) {
@@ -119,8 +126,8 @@ TEST(view, sends_its_own_entry_and_the_youngest_first) {
   EXPECT_EQ(receiver.of(3).age, 1u);
   EXPECT_EQ(receiver.of(2).version, 0u);
   byte_buffer first, second;
-  EXPECT_EQ(view.write(first, 0), 2u);
-  EXPECT_EQ(view.write(second, 0), 2u);
+  EXPECT_EQ(send(view, first, 0), 2u);
+  EXPECT_EQ(send(view, second, 0), 2u);
 }
 
 TEST(view, grows_older_at_each_locality) {
@@ -169,14 +176,14 @@ TEST(view_spreader, lets_every_so_many_messages_take_the_view_along) {
   view_spreader spreader(3, 0, {.messages = 4});
   std::uint32_t taken = 0;
   for (int message = 1; message <= 12; ++message) {
-    const bool takes = spreader.on_message(1);
+    const bool takes = spreader.on_messages(1);
     EXPECT_EQ(takes, message % 4 == 0);
     taken += takes;
-    EXPECT_FALSE(spreader.on_message(0));
+    EXPECT_FALSE(spreader.on_messages(0));
   }
   EXPECT_EQ(taken, 3u);
   spreader.set_gone(1);
-  for (int message = 0; message < 8; ++message) EXPECT_FALSE(spreader.on_message(1));
+  for (int message = 0; message < 8; ++message) EXPECT_FALSE(spreader.on_messages(1));
 }
 
 TEST(view_spreader, chooses_other_localities_that_are_there_evenly) {
@@ -184,7 +191,7 @@ TEST(view_spreader, chooses_other_localities_that_are_there_evenly) {
   spreader.set_gone(4);
   std::array<int, 6> chosen{};
   for (int period = 0; period < 4000; ++period) {
-    const auto peers = spreader.on_period();
+    const auto peers = spreader.begin_round();
     ASSERT_EQ(peers.size(), 2u);
     EXPECT_NE(peers[0], peers[1]);
     for (const locality_number peer : peers) chosen[peer] += 1;
@@ -192,7 +199,7 @@ TEST(view_spreader, chooses_other_localities_that_are_there_evenly) {
   EXPECT_EQ(chosen[2] + chosen[4], 0);
   for (const locality_number peer : {0u, 1u, 3u, 5u}) EXPECT_NEAR(chosen[peer], 2000, 120);
   for (const locality_number peer : {0u, 1u, 3u}) spreader.set_gone(peer);
-  EXPECT_EQ(spreader.on_period(), std::vector<locality_number>{5});
+  EXPECT_EQ(spreader.begin_round(), std::vector<locality_number>{5});
 }
 
 }  // namespace trimtab::parcels

@@ -49,7 +49,7 @@ class spreading_run {
   locality_number draw() { return static_cast<locality_number>(m_random.below(m_setting.localities)); }
   void send(locality_number from, locality_number to) {
     byte_buffer bytes;
-    m_views[from].write(bytes, to);
+    m_views[from].note_sent(to, m_views[from].write(bytes, to));
     m_views[to].merge(bytes.view(), from);
   }
   void spread() {
@@ -57,7 +57,7 @@ class spreading_run {
     for (locality_number self = 0; self < m_setting.localities; ++self)
       order.insert(order.begin() + static_cast<std::ptrdiff_t>(m_random.below(self + 1)), self);
     for (const locality_number from : order)
-      for (const locality_number to : m_spreaders[from].on_period()) {
+      for (const locality_number to : m_spreaders[from].begin_round()) {
         send(from, to);
         if (m_setting.answers) send(to, from);
       }
@@ -65,7 +65,7 @@ class spreading_run {
   void send_messages() {
     for (std::uint32_t i = 0; i < m_setting.messages * m_setting.localities; ++i) {
       const locality_number from = draw(), to = draw();
-      if (m_spreaders[from].on_message(to)) send(from, to);
+      if (m_spreaders[from].on_messages(to)) send(from, to);
     }
   }
   // By the owner's own steps, not by the age that the view has.

@@ -304,14 +304,26 @@ std::uint32_t runtime::available_cpus() noexcept { return tasks::available_cpus(
 
 double runtime::ns_per_tick() noexcept { return base::refine(calibration()).ns_per_tick; }
 
+std::uint64_t runtime::finished() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& worker_entry : m_workers) sum += worker_entry->m_counters.finished.get();
+  return sum;
+}
+
+std::uint64_t runtime::running_and_eligible() const noexcept {
+  std::uint64_t running = 0;
+  for (const auto& worker_entry : m_workers)
+    running += worker_entry->m_state.load(std::memory_order_acquire) == worker_state::busy;
+  return running + m_queues.tasks();
+}
+
 std::uint64_t runtime::unfinished() const noexcept {
   // What has ended first: then, if nothing was made meanwhile, both are of one moment.
-  std::uint64_t finished = 0;
-  for (const auto& worker_entry : m_workers) finished += worker_entry->m_counters.finished.get();
+  const std::uint64_t finished_count = finished();
   full_fence();
   std::uint64_t created_count = m_created_outside.load(std::memory_order_seq_cst);
   for (const auto& worker_entry : m_workers) created_count += worker_entry->m_counters.created.get();
-  return created_count - finished;
+  return created_count - finished_count;
 }
 
 void runtime::count_made_outside() {

@@ -4,6 +4,7 @@
 
 #include "trimtab/parcels/archive/archive.hpp"
 #include "trimtab/parcels/archive/exceptions.hpp"
+#include "trimtab/parcels/job/balanced.hpp"
 #include "trimtab/parcels/job/job.hpp"
 #include "trimtab/tasks.hpp"
 
@@ -13,12 +14,17 @@ namespace trimtab {
 using parcels::async;
 using parcels::post;
 
+using parcels::async_balanced;
+using parcels::post_balanced;
+
 using parcels::buffer;
 using parcels::coalescing;
 using parcels::find_all_localities;
 using parcels::find_here;
 using parcels::job;
 using parcels::job_options;
+using parcels::known_load;
+using parcels::load_sharing_options;
 using parcels::locality;
 using parcels::locality_lost;
 using parcels::locality_number;

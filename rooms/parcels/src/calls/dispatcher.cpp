@@ -10,6 +10,7 @@
 #include "trimtab/parcels/archive/exceptions.hpp"
 #include "trimtab/parcels/calls/locality_lost.hpp"
 #include "trimtab/parcels/objects/object_table.hpp"
+#include "view/load_gossip.hpp"
 
 namespace trimtab::parcels {
 
@@ -110,6 +111,15 @@ void dispatcher::send_now(locality_number to, outgoing& parcel, std::unique_ptr<
   }
   m_traffic->send(to, parcel);
   put_back(std::move(packed));
+  if (m_gossip != nullptr) m_gossip->on_parcel_sent(to);
+}
+
+bool dispatcher::try_send_packed(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed) {
+  parcel.arguments = packed->bytes.view();
+  const bool is_short = parcel.arguments.size() == packed->into.size() && packed->into.size() <= m_traffic->longest_queued();
+  const bool is_sent = is_short && !is_gone(to) && m_traffic->try_send(to, parcel);
+  put_back(std::move(packed));
+  return is_sent;
 }
 
 void dispatcher::send_packed(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed,
@@ -253,7 +263,8 @@ void dispatcher::fail_all(const char* reason) {
 void dispatcher::on_gone(locality_number from, std::string_view reason) noexcept {
   m_is_gone[from].store(true, std::memory_order_seq_cst);
   const std::exception_ptr error = lost_error(from, reason);
-  // Who learns of the loss by a call finds that objects know of it.
+  // Who learns of the loss by a call finds that objects know of it, and is not sent there again.
+  if (m_gossip != nullptr) m_gossip->set_gone(from);
   if (m_objects != nullptr) m_objects->note_gone(from, error);
   // First who may end this process: what waits would end it by an exception, without saying which locality was lost.
   m_gone(from, reason);

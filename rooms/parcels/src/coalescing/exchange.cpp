@@ -197,6 +197,18 @@ void exchange::send(locality_number other, const outgoing& parcel) {
     wait_for_room(other);
 }
 
+bool exchange::try_send(locality_number other, const outgoing& parcel) {
+  if (m_outboxes[other]->is_overfull()) return false;
+  thread_counts& counts = own_counts();
+  const outbox::added result = m_outboxes[other]->add(parcel, {counts.identity, counts.looks, runs_in_task()}, m_looks_soon);
+  if (result.is_first) {
+    set_work(other);
+    if (!m_has_sent.load(std::memory_order_relaxed)) m_has_sent.store(true, std::memory_order_relaxed);
+  }
+  if (result.deadline_ns != 0) announce_deadline(result.deadline_ns);
+  return true;
+}
+
 void exchange::advance_within_send(background_counts& counts) noexcept {
   const std::uint64_t before = counts.receive_ticks.get() + counts.send_ticks.get();
   advance(occasion::own_leaves);
@@ -289,7 +301,7 @@ bool exchange::advance(occasion why) noexcept {
   look_after(counts, why, false);
   // What it waits for may have to be done on this CPU, by a locality whose worker was put here, too: without this each of
   // the two would look in vain until it sleeps.
-  if (why == occasion::own_idle && counts.looks % looks_per_yield == 0) sched_yield();
+  if (why == occasion::own_idle && counts.looks % looks_per_yield == 0 && !is_simulated()) sched_yield();
   return false;
 }
 

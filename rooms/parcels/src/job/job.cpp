@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include "../counters/counter_printer.hpp"
 #include "../counters/traffic_recorder.hpp"
 #include "../steering/traffic_steering.hpp"
+#include "../view/load_gossip.hpp"
 
 namespace trimtab::parcels {
 
@@ -56,6 +58,9 @@ void job::open(std::unique_ptr<transport> link) {
   std::vector<std::string> printed = counter_printer::take_paths(m_options.runtime.print_counters);
   if (m_options.home == nullptr) m_own_runtime = std::make_unique<tasks::runtime>(m_options.runtime);
   m_home = m_options.home != nullptr ? m_options.home : m_own_runtime.get();
+  if (const std::string problem = problem_of(m_options.sharing); !problem.empty())
+    throw std::invalid_argument("trimtab: load_sharing_options: " + problem);
+  m_values.resize(m_options.sharing.values);
   if (link != nullptr && link->size() > 1) {
     m_size = link->size();
     m_number = link->number();
@@ -67,6 +72,11 @@ void job::open(std::unique_ptr<transport> link) {
                                            m_options.standard, m_options.most_parcel_bytes);
     m_objects = std::make_shared<object_table>(*m_home, m_messages.get());
     m_messages->set_objects(m_objects);
+    if (m_options.shares_load) {
+      m_sharing =
+          std::make_shared<load_gossip>(*m_messages, m_size, m_number, m_options.sharing, m_traffic->longest_queued());
+      m_messages->set_gossip(m_sharing);
+    }
     m_messages->connect(m_traffic);
     m_collectives = std::make_unique<collectives>(*m_messages);
     // Functions that others call here may ask for the current job as soon as messages arrive.
@@ -80,6 +90,7 @@ void job::open(std::unique_ptr<transport> link) {
     // The runtime keeps the dispatcher, too: tasks refer to it.
     m_home->set_background_work({m_messages, m_traffic.get()});
     m_recorder = traffic_recorder::open_if_watched(*this);
+    if (m_sharing != nullptr) m_sharing->start();
     if (m_options.tunes_coalescing) m_steering = std::make_shared<traffic_steering>(*m_traffic, m_servers, m_options);
   } else {
     counter_printer::check(printed, m_number, m_size, 0);
@@ -116,6 +127,7 @@ void job::end_traffic() {
     }
   }
   m_is_finishing.store(true, std::memory_order_seq_cst);
+  if (m_sharing != nullptr) m_sharing->stop();
   m_steering.reset();
   m_recorder.reset();
   m_printer.reset();
@@ -127,6 +139,8 @@ void job::end_traffic() {
 void job::finish() {
   wait_until_quiet();
   m_is_finishing.store(true, std::memory_order_seq_cst);
+  // Nobody leaves while another one still spreads views.
+  if (m_sharing != nullptr) m_sharing->stop();
   // After this nobody expects anything from this locality, so it may leave.
   barrier();
   m_traffic->leave(m_options.patience_ns);
@@ -155,6 +169,31 @@ std::vector<locality> job::localities() {
 void job::barrier() {
   if (m_collectives != nullptr) m_collectives->barrier();
 }
+
+std::vector<known_load> job::view() const {
+  if (m_sharing != nullptr) return m_sharing->known();
+  std::vector<known_load> all(m_size);
+  for (locality_number number = 0; number < m_size; ++number) all[number].number = number;
+  known_load& own = all[m_number];
+  own.is_known = true;
+  own.tasks = static_cast<double>(m_home->running_and_eligible());
+  own.workers = m_home->active_workers();
+  const std::lock_guard guard(m_values_lock);
+  own.values = m_values;
+  return all;
+}
+
+void job::set_value(std::uint32_t index, double value) {
+  if (index >= m_options.sharing.values)
+    throw std::out_of_range("trimtab: value " + std::to_string(index) + " does not exist: job_options::sharing.values is " +
+                            std::to_string(m_options.sharing.values));
+  if (!std::isfinite(value)) throw std::invalid_argument("trimtab: a value that localities share must be finite");
+  if (m_sharing != nullptr) return m_sharing->set_value(index, value);
+  const std::lock_guard guard(m_values_lock);
+  m_values[index] = value;
+}
+
+locality job::choose_by_load() { return {*this, m_sharing != nullptr ? m_sharing->choose() : m_number}; }
 
 void job::set_coalescing(const coalescing& settings) {
   if (m_steering != nullptr) m_steering->leave_to_program();

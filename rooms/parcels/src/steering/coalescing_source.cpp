@@ -123,7 +123,8 @@ void coalescing_source::offer_actions(steer::snapshot& now) {
   m_is_offered.resize(registry.size() + 1);
   for (std::uint32_t number = 1; number <= registry.size() && m_subjects.size() < most_subjects; ++number) {
     action* const one = registry.find(number);
-    if (m_is_offered[number] || one == nullptr || !one->is_apart.load(std::memory_order_acquire)) continue;
+    if (m_is_offered[number] || one == nullptr || one->kind->is_internal) continue;
+    if (!one->is_apart.load(std::memory_order_acquire)) continue;
     m_is_offered[number] = true;
     offer(now, "messages of " + one->name, {.settings = one->settings(), .of = one});
   }

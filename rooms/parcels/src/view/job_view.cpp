@@ -16,7 +16,14 @@ namespace {
 constexpr std::uint32_t view_mark = 0x77656976;
 constexpr std::size_t view_head_bytes = 3 * sizeof(std::uint32_t);
 
-std::uint32_t older(std::uint32_t age) noexcept { return age == std::numeric_limits<std::uint32_t>::max() ? age : age + 1; }
+constexpr std::size_t bytes_of_entry(std::uint32_t values) noexcept {
+  return sizeof(locality_number) + 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t) + values * sizeof(double);
+}
+
+std::uint32_t older(std::uint32_t age, std::uint64_t periods) noexcept {
+  constexpr std::uint32_t oldest = std::numeric_limits<std::uint32_t>::max();
+  return periods >= oldest - age ? oldest : age + static_cast<std::uint32_t>(periods);
+}
 
 bool are_finite(std::span<const double> values) noexcept {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
@@ -35,10 +42,10 @@ job_view::job_view(const view_shape& shape) : m_shape(shape), m_entries(shape.lo
   for (entry& one : m_entries) one.values.resize(shape.values);
 }
 
-void job_view::pass_period() noexcept {
-  m_period += 1;
+void job_view::pass_periods(std::uint64_t count) noexcept {
+  m_period += count;
   for (entry& one : m_entries)
-    if (one.version != 0) one.age = older(one.age);
+    if (one.version != 0) one.age = older(one.age, count);
 }
 
 void job_view::set_own(std::span<const double> values) {
@@ -98,10 +105,23 @@ std::uint32_t job_view::merge(bytes_view content, locality_number from) {
   return newer;
 }
 
-std::vector<locality_number> job_view::unknown_to(const std::vector<std::uint64_t>& known) const {
+// The peer knows its own entry best.
+bool job_view::is_news(locality_number owner, locality_number peer) const {
+  if (owner == peer) return false;
+  const std::vector<std::uint64_t>& known = m_known_there.at(peer);
+  return m_entries[owner].version > (known.empty() ? 0 : known[owner]);
+}
+
+bool job_view::has_news_for(locality_number peer) const {
+  for (locality_number owner = 0; owner < m_shape.localities; ++owner)
+    if (is_news(owner, peer)) return true;
+  return false;
+}
+
+std::vector<locality_number> job_view::unknown_to(locality_number peer) const {
   std::vector<locality_number> owners;
   for (locality_number owner = 0; owner < m_shape.localities; ++owner)
-    if (m_entries[owner].version > known[owner]) owners.push_back(owner);
+    if (is_news(owner, peer)) owners.push_back(owner);
   if (owners.size() <= m_shape.most_entries) return owners;
   const auto comes_first = [&](locality_number a, locality_number b) {
     if ((a == m_shape.self) != (b == m_shape.self)) return a == m_shape.self;
@@ -113,23 +133,31 @@ std::vector<locality_number> job_view::unknown_to(const std::vector<std::uint64_
   return owners;
 }
 
-std::uint32_t job_view::write(byte_buffer& into, locality_number peer) {
-  std::vector<std::uint64_t>& known = versions_at(peer);
-  std::vector<locality_number> owners = unknown_to(known);
-  // The peer knows its own entry best.
-  std::erase(owners, peer);
+std::vector<job_view::written_entry> job_view::write(byte_buffer& into, locality_number peer) const {
+  const std::vector<locality_number> owners = unknown_to(peer);
   const auto count = static_cast<std::uint32_t>(owners.size());
-  const std::size_t entry_bytes = 24 + m_shape.values * sizeof(double);
-  into.reserve(into.size() + view_head_bytes + count * entry_bytes);
+  into.reserve(into.size() + view_head_bytes + count * bytes_of_entry(m_shape.values));
   writer bytes(into);
   bytes(view_mark, m_shape.values, count);
+  std::vector<written_entry> written;
+  written.reserve(count);
   for (const locality_number owner : owners) {
     const entry& one = m_entries[owner];
     bytes(owner, one.version, one.made, one.age);
     for (const double value : one.values) bytes(value);
-    known[owner] = one.version;
+    written.push_back({owner, one.version});
   }
-  return count;
+  return written;
+}
+
+void job_view::note_sent(locality_number peer, std::span<const written_entry> entries) {
+  std::vector<std::uint64_t>& known = versions_at(peer);
+  for (const written_entry& one : entries) known[one.owner] = std::max(known[one.owner], one.version);
+}
+
+std::uint32_t job_view::entries_within(std::size_t bytes, std::uint32_t values) noexcept {
+  const std::size_t left = bytes > view_head_bytes ? bytes - view_head_bytes : 0;
+  return static_cast<std::uint32_t>(std::max<std::size_t>(left / bytes_of_entry(values), 1));
 }
 
 std::optional<std::uint32_t> job_view::age_percentile(double share, const std::vector<bool>& ignored) const {

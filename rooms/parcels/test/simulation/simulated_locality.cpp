@@ -9,12 +9,23 @@ namespace trimtab::parcels::simulation {
 
 namespace {
 
-constexpr std::int64_t own_thread_name = 1, first_worker_name = 2;
+constexpr std::int64_t own_thread_name = 1, first_worker_name = 2, beside_name = 1'000'000;
 
 constexpr parcel_kind simulated_kind{.signature = 4711, .receive = [](const arrival&) {}};
 
 const action& simulated_action() {
   static const action& result = action_registry::of_process().find_or_add(simulated_kind, nullptr);
+  return result;
+}
+
+constexpr parcel_kind alone_kind{.signature = 4712, .receive = [](const arrival&) {}};
+
+const action& action_sent_alone() {
+  static action& result = [&]() -> action& {
+    action& added = action_registry::of_process().find_or_add(alone_kind, nullptr);
+    added.set({.rules = coalescing::way::strict, .count = 1}, true);
+    return added;
+  }();
   return result;
 }
 
@@ -52,7 +63,7 @@ step call(std::function<void()> function) {
 
 simulated_locality::simulated_locality(std::shared_ptr<simulated_network> network, locality_number number,
                                        const coalescing& settings, const cpu_costs& costs, std::uint32_t workers)
-    : m_network(std::move(network)), m_events(m_network->events()), m_costs(costs) {
+    : m_network(std::move(network)), m_events(m_network->events()), m_costs(costs), m_beside(m_events) {
   auto link = std::make_unique<simulated_transport>(m_network, number);
   m_link = link.get();
   m_exchange =
@@ -90,6 +101,28 @@ void simulated_locality::send_parcel(locality_number to, bytes_view content) {
   if (content.size() <= m_exchange->longest_queued()) return m_exchange->send(to, {simulated_action(), false, 0, content});
   const auto owner = std::make_shared<std::vector<std::byte>>(content.begin(), content.end());
   m_exchange->send_long(to, {simulated_action()}, {{*owner}, owner});
+}
+
+bool simulated_locality::try_send_alone(locality_number to, bytes_view content) {
+  m_events.spend(m_costs.parcel_ns);
+  return m_exchange->try_send(to, {action_sent_alone(), false, 0, content});
+}
+
+void simulated_locality::run_beside(std::function<void()> work, nanoseconds time) {
+  m_beside.run(
+      [this, work = std::move(work)] {
+        in_exchange(beside_name, [&] {
+          work();
+          return 0;
+        });
+      },
+      time);
+}
+
+std::uint64_t simulated_locality::running_and_eligible() const noexcept {
+  std::uint64_t running = 0;
+  for (const auto& self : m_workers) running += self->current != nullptr;
+  return running + m_ready.size();
 }
 
 void simulated_locality::on_parcel(locality_number from, const parcel_header& header, bytes_view content) noexcept {
@@ -143,7 +176,10 @@ void simulated_locality::turn(worker_state& self) {
 
 void simulated_locality::run_step(worker_state& self) {
   running_task& running = *self.current;
-  if (running.next == running.steps.size()) return self.current.reset();
+  if (running.next == running.steps.size()) {
+    m_finished += 1;
+    return self.current.reset();
+  }
   const progress result = in_exchange(self.name, [&] { return running.steps[running.next](*this, self.thread); });
   if (result == progress::done) running.next += 1;
   if (result == progress::waits) m_waiting.push_back(std::move(self.current));

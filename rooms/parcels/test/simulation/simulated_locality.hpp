@@ -52,6 +52,13 @@ class simulated_locality final : private parcel_sink {
   void add_task(task steps);
   // From a step. Spends what it costs.
   void send_parcel(locality_number to, bytes_view content);
+  // The same as a message of its own, without ever waiting. False: too much waits for that locality.
+  bool try_send_alone(locality_number to, bytes_view content);
+  // On a thread that does nothing else, when it has done what was given before, and not before `time`. It may send.
+  void run_beside(std::function<void()> work, nanoseconds time = 0);
+  // Tasks that run, and those that wait for a worker; not those that wait for something else.
+  std::uint64_t running_and_eligible() const noexcept;
+  std::uint64_t finished() const noexcept { return m_finished; }
   // Called for each parcel that arrives. It may add tasks, but not send.
   void set_on_parcel(parcel_handler handler) { m_on_parcel = std::move(handler); }
 
@@ -96,9 +103,10 @@ class simulated_locality final : private parcel_sink {
   simulated_transport* m_link = nullptr;  // the exchange's
   std::unique_ptr<exchange> m_exchange;
   std::vector<std::unique_ptr<worker_state>> m_workers;
+  simulated_thread m_beside;
   std::deque<std::unique_ptr<running_task>> m_ready, m_waiting;
   parcel_handler m_on_parcel;
-  std::uint64_t m_received = 0, m_rest_number = 0;
+  std::uint64_t m_received = 0, m_rest_number = 0, m_finished = 0;
   nanoseconds m_exchange_free_at = 0;
   rest_state m_rest = rest_state::awake;
   bool m_must_wake = false;

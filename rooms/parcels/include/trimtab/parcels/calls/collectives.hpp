@@ -2,9 +2,13 @@
 // others run meanwhile. If a locality is lost they throw locality_lost.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "trimtab/parcels/calls/dispatcher.hpp"
 
@@ -28,6 +32,14 @@ class collectives {
   // The same, on all.
   template <class value, class function>
   value all_reduce(value own, function&& combine);
+  // The values of all, in the order of the localities, on `root`; nothing on others.
+  template <class value>
+  std::vector<value> gather(value own, locality_number root = 0);
+  // The same, on all.
+  template <class value>
+  std::vector<value> all_gather(value own) {
+    return broadcast(gather(std::move(own)));
+  }
 
  private:
   static constexpr std::uint32_t operation_bit = 56;  // from here on a tag has the operation and 1
@@ -86,6 +98,21 @@ value collectives::reduce(value own, function&& combine, locality_number root) {
 template <class value, class function>
 value collectives::all_reduce(value own, function&& combine) {
   return broadcast(reduce(std::move(own), std::forward<function>(combine)));
+}
+
+template <class value>
+std::vector<value> collectives::gather(value own, locality_number root) {
+  std::vector<value> all;
+  all.push_back(std::move(own));
+  const auto joined = [](std::vector<value> first, std::vector<value> second) {
+    first.insert(first.end(), std::make_move_iterator(second.begin()), std::make_move_iterator(second.end()));
+    return first;
+  };
+  all = reduce(std::move(all), joined, root);
+  if (m_messages.number() != root) return {};
+  // They come in the order of the tree, which begins with the root.
+  std::rotate(all.begin(), all.end() - static_cast<std::ptrdiff_t>(root), all.end());
+  return all;
 }
 
 }  // namespace trimtab::parcels

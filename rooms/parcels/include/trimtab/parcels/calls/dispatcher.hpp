@@ -22,6 +22,7 @@ class runtime;
 
 namespace trimtab::parcels {
 
+class load_gossip;
 class object_table;
 
 // all_reduce is a reduce and a broadcast.
@@ -47,6 +48,10 @@ class dispatcher final : private parcel_sink {
   void set_objects(std::shared_ptr<object_table> objects) noexcept { m_objects = std::move(objects); }
   object_table* objects() const noexcept { return m_objects.get(); }
 
+  // The views of this locality that spread by messages. Before connect; the dispatcher keeps it.
+  void set_gossip(std::shared_ptr<load_gossip> gossip) noexcept { m_gossip = std::move(gossip); }
+  load_gossip* gossip() const noexcept { return m_gossip.get(); }
+
   tasks::runtime& home() noexcept { return m_home; }
   exchange& traffic() noexcept { return *m_traffic; }
   locality_number number() const noexcept { return m_traffic->number(); }
@@ -60,6 +65,10 @@ class dispatcher final : private parcel_sink {
   // in the trace; 0: it is not traced.
   template <class function>
   void send(locality_number to, const action& what, awaited_result* result, function&& write, std::uint64_t trace = 0);
+  // The same without a result, for short arguments, and without ever waiting, so also for the thread that receives. False:
+  // too much waits for that locality, and the parcel is not sent.
+  template <class function>
+  bool try_send(locality_number to, const action& what, function&& write);
   // Sends a result, or the exception in its place.
   template <class function>
   void reply(locality_number to, std::uint64_t call, function&& write);
@@ -72,6 +81,9 @@ class dispatcher final : private parcel_sink {
 
   // Parcels that could not be handled, since their bytes were no arguments of their action.
   std::uint64_t refused() const noexcept { return m_refused.load(std::memory_order_relaxed); }
+
+  // It sends nothing any more. From any thread.
+  bool is_gone(locality_number other) const { return m_is_gone.at(other).load(std::memory_order_seq_cst); }
 
   // What has come, by action and locality. From any thread; they stay until the dispatcher ends.
   std::vector<const arrival_flow*> arrivals() const;
@@ -107,6 +119,7 @@ class dispatcher final : private parcel_sink {
   static std::unique_ptr<packed_arguments> take_scratch();
   static void put_back(std::unique_ptr<packed_arguments> packed) noexcept;
   void note_packed(base::ticks begin) noexcept;
+  bool try_send_packed(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed);
   void send_now(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed);
   // awaits_result: parcel.call is one of m_calls.
   void send_packed(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed, bool awaits_result);
@@ -114,6 +127,7 @@ class dispatcher final : private parcel_sink {
   tasks::runtime& m_home;
   const std::function<void(locality_number, std::string_view)> m_gone;
   std::shared_ptr<object_table> m_objects;
+  std::shared_ptr<load_gossip> m_gossip;  // nullptr: load is not shared
   std::shared_ptr<exchange> m_traffic;
   call_table m_calls;
   mailbox m_mail;
@@ -138,6 +152,14 @@ void dispatcher::send(locality_number to, const action& what, awaited_result* re
     parcel.call = m_calls.add(to, *result);
   }
   send_packed(to, parcel, std::move(packed), result != nullptr);
+}
+
+template <class function>
+bool dispatcher::try_send(locality_number to, const action& what, function&& write) {
+  std::unique_ptr<packed_arguments> packed = take_scratch();
+  write(packed->into);
+  outgoing parcel{what};
+  return try_send_packed(to, parcel, std::move(packed));
 }
 
 template <class function>

@@ -13,6 +13,8 @@ namespace trimtab::parcels {
 // The time of the simulation in ns, which are also its ticks; 0: the real clock. Relaxed: a simulation has one thread.
 inline constinit std::atomic<std::uint64_t> simulated_ns{0};
 
+inline bool is_simulated() noexcept { return simulated_ns.load(std::memory_order_relaxed) != 0; }
+
 inline base::ticks current_ticks() noexcept {
   const std::uint64_t simulated = simulated_ns.load(std::memory_order_relaxed);
   if (simulated != 0) [[unlikely]]

@@ -81,6 +81,9 @@ class exchange final : public tasks::background_work, private message_sink {
   // Sends or queues a parcel for another locality. From any thread. Waits, and receives meanwhile, while far too much waits
   // for that locality.
   void send(locality_number to, const outgoing& parcel);
+  // The same without ever waiting, so also for the thread that receives, for arguments up to longest_queued. False: far too
+  // much waits for that locality, and the parcel is not sent.
+  bool try_send(locality_number to, const outgoing& parcel);
   // Where the arguments are longer than longest_queued. Throws std::length_error above most_parcel_bytes.
   void send_long(locality_number to, const outgoing& parcel, long_arguments&& arguments);
   std::size_t longest_queued() const noexcept { return m_longest_queued; }

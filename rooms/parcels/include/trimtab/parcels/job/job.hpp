@@ -23,6 +23,8 @@
 #include "trimtab/parcels/coalescing/flush_rules.hpp"
 #include "trimtab/parcels/objects/object_table.hpp"
 #include "trimtab/parcels/servers/served_transport.hpp"
+#include "trimtab/parcels/view/known_load.hpp"
+#include "trimtab/parcels/view/load_sharing.hpp"
 #include "trimtab/tasks/core/runtime.hpp"
 #include "trimtab/tasks/core/this_task.hpp"
 #include "trimtab/tasks/sync/timer.hpp"
@@ -31,6 +33,7 @@ namespace trimtab::parcels {
 
 class job;
 class counter_printer;
+class load_gossip;
 class traffic_recorder;
 class traffic_steering;
 
@@ -60,6 +63,10 @@ struct job_options {
   // Whether the settings by which parcels are coalesced are tuned while the program runs. What is not proved to be faster is
   // taken back.
   bool tunes_coalescing = false;
+  // Whether calls of async_balanced and post_balanced (balanced.hpp) go to other localities, by their load. All localities
+  // must set it. Each then tells others what its load is; without it nothing of this is sent.
+  bool shares_load = false;
+  load_sharing_options sharing = {};
   // Communication servers: threads that send small messages for all others, over shared memory and TCP. nullopt: by what
   // `trimtab doctor --network` has measured on this machine, on CPUs that no worker uses; 0 where it has not.
   std::optional<std::uint32_t> servers = {};
@@ -110,10 +117,32 @@ class job {
   value all_reduce(value own, function&& combine) {
     return m_size == 1 ? own : m_collectives->all_reduce(std::move(own), std::forward<function>(combine));
   }
+  // The values of all localities, in their order, on `root`; nothing on others.
+  template <class value>
+  std::vector<value> gather(value own, locality_number root = 0) {
+    if (m_collectives != nullptr) return m_collectives->gather(std::move(own), root);
+    std::vector<value> all;
+    all.push_back(std::move(own));
+    return all;
+  }
+  // The same, on all.
+  template <class value>
+  std::vector<value> all_gather(value own) {
+    return m_size == 1 ? gather(std::move(own)) : m_collectives->all_gather(std::move(own));
+  }
   // Collective: returns when no locality has a task, except callers of this function, and no parcel is on its way. By two
   // equal counts in a row: F. Mattern, "Algorithms for distributed termination detection" (Distributed Computing 2, 1987),
   // section 4, the four-counter method.
   void wait_until_quiet();
+
+  // What this locality knows now of the load of all, in their order. From any thread. Without shares_load: only of itself.
+  std::vector<known_load> view() const;
+  // A value of the program, which the others see in their view some milliseconds later. index: below sharing.values, else
+  // std::out_of_range; a value that is not finite: std::invalid_argument. From any thread.
+  void set_value(std::uint32_t index, double value);
+  // A locality that is drawn at random, in inverse proportion to its load: for one task that can run now, which counts as
+  // sent there. Without shares_load: this one.
+  locality choose_by_load();
 
   // How parcels are coalesced that this locality sends, from now on, whose action has no settings of its own. From then on
   // that is not tuned.
@@ -157,6 +186,9 @@ class job {
   std::shared_ptr<counter_printer> m_printer;    // nullptr: nothing is printed
   std::shared_ptr<traffic_recorder> m_recorder;  // nullptr: the process is not watched
   std::shared_ptr<traffic_steering> m_steering;  // nullptr: nothing is tuned
+  std::shared_ptr<load_gossip> m_sharing;        // nullptr: load is not shared; the dispatcher has it, too
+  mutable base::spin_lock m_values_lock;
+  std::vector<double> m_values;  // of the program, where load is not shared
   std::atomic<bool> m_is_finishing{false};
   int m_exceptions;
 };

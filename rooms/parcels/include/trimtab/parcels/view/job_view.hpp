@@ -41,8 +41,9 @@ class job_view {
   // Periods that have passed.
   std::uint64_t period() const noexcept { return m_period; }
 
-  // Makes all entries one period older.
-  void pass_period() noexcept;
+  // Makes all entries so many periods older.
+  void pass_periods(std::uint64_t count) noexcept;
+  void pass_period() noexcept { pass_periods(1); }
   // A new version of the own entry. Throws std::invalid_argument unless there are so many finite values.
   void set_own(std::span<const double> values);
 
@@ -50,9 +51,19 @@ class job_view {
   // Its own entry it knows best itself. Returns the number of newer entries. Throws malformed_message, and has then changed
   // nothing.
   std::uint32_t merge(bytes_view content, locality_number from);
-  // Appends what `peer` may not know yet, at most most_entries. The transport loses nothing, so that what was written once
-  // is known there. Returns the number of entries.
-  std::uint32_t write(byte_buffer& into, locality_number peer);
+  // Versions that a message contains.
+  struct written_entry {
+    locality_number owner = 0;
+    std::uint64_t version = 0;
+  };
+  // Appends what `peer` may not know yet, at most most_entries, and returns what that is. Once the message has been sent,
+  // call note_sent: the transport loses nothing, so that the peer then counts as knowing the entries.
+  std::vector<written_entry> write(byte_buffer& into, locality_number peer) const;
+  void note_sent(locality_number peer, std::span<const written_entry> entries);
+  // Entries that fit into so many bytes, at least 1.
+  static std::uint32_t entries_within(std::size_t bytes, std::uint32_t values) noexcept;
+  // Whether there is something that `peer` may not know.
+  bool has_news_for(locality_number peer) const;
 
   // So that at least `share` (0 to 1) of the other localities' entries are not older; nullopt: of these, one is unknown, or
   // there is no other. ignored: localities that do not count; empty: none.
@@ -62,7 +73,8 @@ class job_view {
   struct received_entry;
   std::vector<received_entry> read(bytes_view content) const;
   std::vector<std::uint64_t>& versions_at(locality_number peer);
-  std::vector<locality_number> unknown_to(const std::vector<std::uint64_t>& known) const;
+  bool is_news(locality_number owner, locality_number peer) const;
+  std::vector<locality_number> unknown_to(locality_number peer) const;
 
   view_shape m_shape;
   std::uint64_t m_period = 0;

@@ -32,9 +32,14 @@ class placement {
 
   // A locality is drawn with the weight workers / (tasks + 1). tasks includes what was sent from here to that locality in or
   // after the period in which its load was read: without this, all tasks of a period go where the load was least.
-  locality_number choose(std::span<const placement_load> loads);
-  void pass_period() noexcept;
-  double weight_of(locality_number which, const placement_load& load) const;
+  // senders: how many times as many tasks all localities place together as this one does, 1 or more. Others see the same
+  // loads: what was sent from here counts so many times.
+  locality_number choose(std::span<const placement_load> loads, double senders = 1);
+  // Tasks that were sent to others in the last periods, as far as they are remembered.
+  std::uint64_t sent() const noexcept;
+  void pass_periods(std::uint64_t count) noexcept;
+  void pass_period() noexcept { pass_periods(1); }
+  double weight_of(locality_number which, const placement_load& load, double senders = 1) const;
 
  private:
   // Tasks that were sent longer ago count as ended.

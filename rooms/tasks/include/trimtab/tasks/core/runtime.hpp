@@ -105,6 +105,11 @@ class runtime {
   raw_counts raw(std::uint32_t number) const noexcept;
   // Tasks that were created and have not ended. Exact if it is 0.
   std::uint64_t unfinished() const noexcept;
+  // Tasks that run, and those that wait in a queue for a worker; not those that are suspended. Without a lock: a task that
+  // moves meanwhile may be missed or counted twice.
+  std::uint64_t running_and_eligible() const noexcept;
+  // Tasks that have ended.
+  std::uint64_t finished() const noexcept;
   std::uint64_t created_outside() const noexcept { return m_created_outside.load(std::memory_order_relaxed); }
   // Identifies its workers in the run's records (recording::attach); 0: not recorded.
   std::uint32_t recorded_as() const noexcept { return m_recorded; }
