@@ -1,0 +1,153 @@
+// Candidates: who measures which, and what their ratios to the incumbent are.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "trimtab/steer/shared_search.hpp"
+
+namespace trimtab::steer {
+
+namespace {
+
+constexpr double failed_ratio = std::numeric_limits<double>::infinity();
+// An order that takes so many times the usual is given to a second member, if one is free.
+constexpr double slow_orders = 2;
+
+}  // namespace
+
+shared_search::candidate* shared_search::find(const point& at) {
+  const auto position =
+      std::find_if(m_candidates.begin(), m_candidates.end(), [&](const candidate& each) { return each.at == at; });
+  return position == m_candidates.end() ? nullptr : &*position;
+}
+
+void shared_search::add_candidate(const point& at, std::uint32_t measurements) {
+  candidate added;
+  added.at = at;
+  added.values = values_at(m_knobs, at);
+  added.wanted = added.per_order = std::max(measurements, 1u);
+  m_candidates.push_back(std::move(added));
+}
+
+// What the search wants now. Of searches that want very many at once, only some.
+void shared_search::fill() {
+  const std::size_t most = std::max<std::size_t>(16, 2 * m_members.size());
+  while (m_candidates.size() < most) {
+    const auto next = m_search->ask();
+    if (!next) break;
+    add_candidate(*next, m_options.per_candidate);
+  }
+}
+
+// If there are more members than candidates, several share the measurements of one.
+void shared_search::spread() {
+  if (m_candidates.empty()) return;
+  const std::size_t members = std::max<std::size_t>(m_members.size() / m_candidates.size(), 1);
+  for (candidate& each : m_candidates) {
+    const auto shares = static_cast<std::uint32_t>(std::min<std::size_t>(members, each.wanted));
+    each.per_order = (each.wanted + shares - 1) / shares;
+  }
+}
+
+void shared_search::explore(double time_s, orders& out) {
+  if (m_members.empty()) return;
+  if (m_candidates.empty()) {
+    if (m_phase == phase::exploring) fill();
+    spread();
+  }
+  if (m_candidates.empty()) return end_exploring(time_s);
+  for (auto& [number, member] : m_members) {
+    if (member.order != 0 || member.runs_with != m_accepted) continue;
+    candidate* const next = next_candidate(time_s);
+    if (next == nullptr) return;
+    const std::uint32_t left =
+        next->wanted - std::min<std::uint32_t>(next->wanted, static_cast<std::uint32_t>(next->ratios.size()));
+    shared_order order = order_for(order_purpose::explore, m_accepted);
+    order.clearly_worse = m_options.clearly_worse;
+    order.legs = {{m_accepted, m_options.per_reference}, {next->values, std::clamp(left, 1u, next->per_order)}};
+    member.at = next->at;
+    member.measurements = order.legs.back().measurements;
+    next->given_out += member.measurements;
+    give(number, std::move(order), time_s, out);
+  }
+}
+
+shared_search::candidate* shared_search::next_candidate(double time_s) {
+  for (candidate& each : m_candidates)
+    if (each.ratios.size() + each.given_out < each.wanted) return &each;
+  // A slow member must not keep all others waiting.
+  for (auto& [number, member] : m_members) {
+    const bool is_slow = member.order != 0 && member.purpose == order_purpose::explore && !member.is_repeated &&
+                         m_order_s.is_known() && time_s - member.given_s > slow_orders * m_order_s.value();
+    candidate* const asked = is_slow ? find(member.at) : nullptr;
+    if (asked == nullptr) continue;
+    member.is_repeated = true;
+    return asked;
+  }
+  return nullptr;
+}
+
+void shared_search::take_ratio(member_state& member, const shared_report& reported) {
+  candidate* const asked = find(member.at);
+  if (asked == nullptr || reported.medians.size() != 2) {
+    // Without both there is no ratio; what could not be applied is no candidate.
+    if (asked == nullptr || reported.medians.empty()) return;
+  }
+  const double reference = reported.medians.front(), value = reported.medians.back();
+  if (reported.medians.size() == 2 && reference > 0 && std::isfinite(reference)) member.reference.add(reference);
+  double ratio = failed_ratio;
+  if (reported.medians.size() == 2 && std::isfinite(value))
+    ratio = member.reference.value() > 0 ? value / member.reference.value() : 1;
+  asked->ratios.insert(asked->ratios.end(), std::max(member.measurements, 1u), ratio);
+  // It is not worth more measurements.
+  if (reported.is_cut_short || std::isinf(ratio)) asked->wanted = 0;
+  if (std::isinf(ratio)) asked->ratios.assign(1, failed_ratio);
+}
+
+// Tells the search of candidates that are measured, and asks it for the next ones.
+void shared_search::complete(double time_s) {
+  for (bool is_any = true; is_any;) {
+    is_any = false;
+    for (std::size_t i = 0; i < m_candidates.size(); ++i) {
+      const candidate& each = m_candidates[i];
+      if (each.ratios.empty() || each.ratios.size() < each.wanted) continue;
+      const search::found result{each.at, median_of(each.ratios)};
+      m_candidates.erase(m_candidates.begin() + static_cast<std::ptrdiff_t>(i));
+      m_told.push_back(result);
+      if (m_phase == phase::exploring) {
+        m_evaluations += 1;
+        m_search->tell(result.at, result.value);
+      }
+      is_any = true;
+      break;
+    }
+  }
+  if (m_phase == phase::exploring) {
+    const std::size_t before = m_candidates.size();
+    fill();
+    if (m_candidates.size() != before) spread();
+  }
+  if (m_candidates.empty() && (m_phase == phase::exploring || m_phase == phase::confirming)) end_exploring(time_s);
+}
+
+// The search is done: its best are measured once more, and after that proved.
+void shared_search::end_exploring(double time_s) {
+  std::erase_if(m_told, [this](const search::found& each) {
+    return each.value > 1 - m_options.least_gain || values_at(m_knobs, each.at) == m_accepted;
+  });
+  std::stable_sort(m_told.begin(), m_told.end(),
+                   [](const search::found& one, const search::found& other) { return one.value < other.value; });
+  if (m_phase == phase::exploring && m_told.size() > 1 && m_options.per_finalist > 0) {
+    m_told.resize(std::min<std::size_t>(m_told.size(), std::max(m_options.finalists, 1u)));
+    m_phase = phase::confirming;
+    for (const search::found& each : m_told) add_candidate(each.at, m_options.per_finalist);
+    m_told.clear();
+    return spread();
+  }
+  m_finalists = std::move(m_told);
+  m_told.clear();
+  m_next_finalist = 0;
+  prove_next(time_s);
+}
+
+}  // namespace trimtab::steer
