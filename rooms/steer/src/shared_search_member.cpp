@@ -102,6 +102,8 @@ shared_report shared_search_member::end_order() {
     tell(outcome::kept, m_accepted, m_values);
     m_accepted = m_values;
   }
+  if (m_order->purpose != order_purpose::recheck)
+    m_is_settled = m_order->purpose == order_purpose::keep || m_order->purpose == order_purpose::undo;
   m_order.reset();
   return std::move(m_report);
 }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "steering/shared_tuning.hpp"
 #include "trimtab/parcels/archive/exceptions.hpp"
 #include "trimtab/parcels/calls/locality_lost.hpp"
 #include "trimtab/parcels/objects/object_table.hpp"
@@ -250,6 +251,7 @@ void dispatcher::on_gone(locality_number from, std::string_view reason) noexcept
   // Who learns of the loss by a call finds that objects know of it.
   if (m_objects != nullptr) m_objects->note_gone(from, error);
   fail_what_awaits(from, error);
+  if (m_tuning != nullptr) m_tuning->note_gone(from);
   m_gone(from, reason);
 }
 

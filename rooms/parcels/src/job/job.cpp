@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "../counters/traffic_recorder.hpp"
+#include "../steering/shared_tuning.hpp"
 #include "../steering/traffic_steering.hpp"
 
 namespace trimtab::parcels {
@@ -63,6 +64,8 @@ void job::open(std::unique_ptr<transport> link) {
                                            m_options.standard, m_options.most_parcel_bytes);
     m_objects = std::make_shared<object_table>(*m_home, m_messages.get());
     m_messages->set_objects(m_objects);
+    m_tuning = std::make_shared<shared_tuning>(m_messages.get(), m_number);
+    m_messages->set_tuning(m_tuning);
     m_messages->connect(m_traffic);
     m_collectives = std::make_unique<collectives>(*m_messages);
     // Functions that others call here may ask for the current job as soon as messages arrive.
@@ -79,6 +82,7 @@ void job::open(std::unique_ptr<transport> link) {
     if (m_options.tunes_coalescing) m_steering = std::make_shared<traffic_steering>(*m_traffic, m_options);
   } else {
     m_objects = std::make_shared<object_table>(*m_home, nullptr);
+    m_tuning = std::make_shared<shared_tuning>(nullptr, 0);
     add_open_job(*this);
   }
 }
@@ -96,6 +100,7 @@ job::~job() {
 void job::end_alone() {
   // Tasks may still use objects.
   if (std::uncaught_exceptions() == m_exceptions) wait_until_quiet();
+  m_tuning->close();
   m_objects->close();
 }
 
@@ -109,6 +114,7 @@ void job::end_traffic() {
   }
   m_is_finishing.store(true, std::memory_order_seq_cst);
   m_steering.reset();
+  m_tuning->close();
   m_recorder.reset();
   m_traffic->abandon();
   m_messages->fail_all("the job has ended here");

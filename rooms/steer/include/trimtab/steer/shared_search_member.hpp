@@ -30,6 +30,8 @@ class shared_search_member {
 
   const knob_values& values() const noexcept { return m_values; }
   const knob_values& accepted() const noexcept { return m_accepted; }
+  // The latest search is over, and this member runs with its result.
+  bool is_settled() const noexcept { return m_is_settled; }
 
  private:
   void count(double value);
@@ -52,7 +54,7 @@ class shared_search_member {
   std::vector<double> m_taken;
   std::vector<double> m_idle;  // the latest measurements under m_values while there was no order
   shared_report m_report;
-  bool m_is_over = false;
+  bool m_is_settled = false, m_is_over = false;
 };
 
 }  // namespace trimtab::steer

@@ -23,6 +23,7 @@ class runtime;
 namespace trimtab::parcels {
 
 class object_table;
+class shared_tuning;
 
 // Arguments in the making, and what keeps them alive.
 struct packed_arguments {
@@ -42,6 +43,8 @@ class dispatcher final : private parcel_sink {
   // Of this locality. Before connect; the dispatcher keeps it, because tasks refer to it.
   void set_objects(std::shared_ptr<object_table> objects) noexcept { m_objects = std::move(objects); }
   object_table* objects() const noexcept { return m_objects.get(); }
+  void set_tuning(std::shared_ptr<shared_tuning> tuning) noexcept { m_tuning = std::move(tuning); }
+  shared_tuning* tuning() const noexcept { return m_tuning.get(); }
 
   tasks::runtime& home() noexcept { return m_home; }
   exchange& traffic() noexcept { return *m_traffic; }
@@ -107,6 +110,7 @@ class dispatcher final : private parcel_sink {
   tasks::runtime& m_home;
   const std::function<void(locality_number, std::string_view)> m_gone;
   std::shared_ptr<object_table> m_objects;
+  std::shared_ptr<shared_tuning> m_tuning;
   std::shared_ptr<exchange> m_traffic;
   call_table m_calls;
   mailbox m_mail;
