@@ -14,8 +14,8 @@ knob_values initial_values_of(const std::vector<knob>& knobs) {
   return values;
 }
 
-// Orders take so many times the usual before their members are late.
-constexpr double patient_orders = 8;
+// An order that takes so many times the longest one is late.
+constexpr double patient_orders = 4;
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void shared_search::release(member_state& member) {
   if (candidate* const asked = find(member.at)) asked->given_out -= std::min(asked->given_out, member.measurements);
 }
 
-double shared_search::patience() const { return std::max(m_options.patience_s, patient_orders * m_order_s.value()); }
+double shared_search::patience() const { return std::max(m_options.patience_s, patient_orders * m_longest_order_s); }
 
 void shared_search::note_late(double time_s) {
   for (auto& [number, member] : m_members) {
@@ -82,14 +82,18 @@ void shared_search::report(member_number number, const shared_report& reported, 
   if (position == m_members.end() || reported.number == 0 || position->second.order != reported.number) return;
   member_state& member = position->second;
   m_order_s.add(time_s - member.given_s);
+  // One member that has done something else for an hour must not make all patient for hours.
+  m_longest_order_s = std::max(m_longest_order_s, std::min(time_s - member.given_s, 2 * patience()));
   release(member);
   if (member.purpose == order_purpose::explore) take_ratio(member, reported);
-  if (member.purpose == order_purpose::prove) take_turn(member, reported);
+  if (member.purpose == order_purpose::prove) take_pairs(member, reported);
+  if (member.purpose == order_purpose::verify) take_turn(member, reported);
   if (member.purpose == order_purpose::recheck) take_level(member, reported, time_s);
   member.runs_with = member.afterwards;
   member.order = 0;
   member.is_late = false;
   if (member.purpose == order_purpose::explore) complete(time_s);
+  if (member.purpose == order_purpose::prove && m_phase == phase::proving) judge(time_s);
 }
 
 std::vector<std::pair<member_number, shared_order>> shared_search::give_out(double time_s) {
@@ -97,6 +101,8 @@ std::vector<std::pair<member_number, shared_order>> shared_search::give_out(doub
   note_late(time_s);
   if (m_phase == phase::exploring || m_phase == phase::confirming) explore(time_s, out);
   if (m_phase == phase::proving) prove(time_s, out);
+  if (m_phase == phase::verifying) verify(time_s, out);
+  if (m_phase == phase::proving) prove(time_s, out);  // the next one, if all together are not faster
   if (m_phase == phase::settled) keep_watch(time_s, out);
   catch_up(time_s, out);
   return out;

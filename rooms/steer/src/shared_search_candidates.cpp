@@ -39,14 +39,13 @@ void shared_search::fill() {
   }
 }
 
-// If there are more members than candidates, several share the measurements of one.
+// The measurements of all candidates in equal parts for all members: several may share those of one candidate.
 void shared_search::spread() {
-  if (m_candidates.empty()) return;
-  const std::size_t members = std::max<std::size_t>(m_members.size() / m_candidates.size(), 1);
-  for (candidate& each : m_candidates) {
-    const auto shares = static_cast<std::uint32_t>(std::min<std::size_t>(members, each.wanted));
-    each.per_order = (each.wanted + shares - 1) / shares;
-  }
+  if (m_candidates.empty() || m_members.empty()) return;
+  std::size_t all = 0;
+  for (const candidate& each : m_candidates) all += each.wanted;
+  const auto part = static_cast<std::uint32_t>((all + m_members.size() - 1) / m_members.size());
+  for (candidate& each : m_candidates) each.per_order = std::clamp(part, 1u, std::max(each.wanted, 1u));
 }
 
 void shared_search::explore(double time_s, orders& out) {
@@ -64,7 +63,9 @@ void shared_search::explore(double time_s, orders& out) {
         next->wanted - std::min<std::uint32_t>(next->wanted, static_cast<std::uint32_t>(next->ratios.size()));
     shared_order order = order_for(order_purpose::explore, m_accepted);
     order.clearly_worse = m_options.clearly_worse;
-    order.legs = {{m_accepted, m_options.per_reference}, {next->values, std::clamp(left, 1u, next->per_order)}};
+    // The member's level is that of its last references.
+    const std::uint32_t references = member.reference.is_known() ? 1 : m_options.per_reference;
+    order.legs = {{m_accepted, references}, {next->values, std::clamp(left, 1u, next->per_order)}};
     member.at = next->at;
     member.measurements = order.legs.back().measurements;
     next->given_out += member.measurements;

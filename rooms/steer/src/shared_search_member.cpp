@@ -84,7 +84,8 @@ std::optional<shared_report> shared_search_member::begin_legs() {
       end_leg(failed_measurement);
       continue;
     }
-    if (m_leg == 0 && m_order->purpose != order_purpose::prove) {
+    const bool is_idle_counted = m_order->purpose == order_purpose::explore || m_order->purpose == order_purpose::recheck;
+    if (m_leg == 0 && is_idle_counted) {
       const std::size_t known = std::min<std::size_t>(m_idle.size(), leg.measurements);
       m_taken.assign(m_idle.end() - static_cast<std::ptrdiff_t>(known), m_idle.end());
     }
@@ -137,10 +138,11 @@ void shared_search_member::tell(outcome what, const knob_values& from, const kno
   made.what = what;
   made.policy = "whole-job search";
   if (what == outcome::undone)
-    made.reason = !m_order                                   ? reasons::not_measured
-                  : m_order->purpose == order_purpose::prove ? reasons::incumbents_turn
-                  : m_order->purpose == order_purpose::undo  ? reasons::no_better
-                                                             : reasons::measured;
+    made.reason = !m_order ? reasons::not_measured
+                  : m_order->purpose == order_purpose::prove || m_order->purpose == order_purpose::verify
+                      ? reasons::incumbents_turn
+                  : m_order->purpose == order_purpose::undo ? reasons::no_better
+                                                            : reasons::measured;
   else if (m_order)
     made.reason = m_order->reason;
   if (what == outcome::kept) made.gain = m_order->gain;

@@ -1,5 +1,11 @@
-// The proof: all members run with the candidate and with the incumbent in turn. A turn has two steps: all apply the values,
-// and when all have, all measure. So no member is measured while another one still runs with other values.
+// The proof of a candidate, in two stages.
+//
+// proving     Each member measures pairs of candidate and incumbent, in an order that a coin of its own decides. If the
+//             candidate is no better, each pair is won with a probability of at most one half, whatever happened to the
+//             others, so the pairs of all members count in one sequential test (trial.hpp).
+// verifying   All members run with the candidate, then all with the incumbent, and so on: what a member gains at the expense
+//             of others shows here. A turn has two steps: all apply the values, and when all have, all measure. So no member
+//             is measured while another one runs with other values.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,6 +13,19 @@
 #include "trimtab/steer/shared_search.hpp"
 
 namespace trimtab::steer {
+
+namespace {
+
+// Won pairs in a row that a first proof takes.
+constexpr std::uint32_t usual_pairs = 7, most_pairs_of_order = 4;
+// Turns after which the verification gives up: four of the candidate, three of the incumbent.
+constexpr std::uint32_t most_turns = 7;
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+}  // namespace
 
 void shared_search::prove_next(double time_s) {
   if (m_next_finalist < m_finalists.size() && m_proofs_of_search < m_options.most_proofs)
@@ -24,112 +43,137 @@ void shared_search::begin_proof(const knob_values& values) {
   fair.least_gain = m_options.least_gain;
   m_trial = paired_trial(fair);
   m_candidate = values;
-  m_phase = phase::proving;
   m_has_failed = false;
-  begin_pair();
+  m_phase = phase::proving;
 }
 
-void shared_search::begin_pair() {
+std::uint32_t shared_search::pairs_of_order() const {
+  // Who is alone has its next order at once.
+  if (m_members.size() < 2) return 1;
+  const std::uint32_t usual = usual_pairs + m_proofs - 1, done = std::min(m_trial.pairs(), usual - 1);
+  const auto members = static_cast<std::uint32_t>(m_members.size());
+  return std::min((usual - done + members - 1) / members, most_pairs_of_order);
+}
+
+void shared_search::prove(double time_s, orders& out) {
+  for (auto& [number, member] : m_members) {
+    if (member.order != 0) continue;
+    shared_order order = order_for(order_purpose::prove, m_candidate);
+    member.is_candidate_first.clear();
+    for (std::uint32_t i = pairs_of_order(); i > 0; --i) {
+      const bool is_candidate_first = m_random.coin();
+      member.is_candidate_first.push_back(is_candidate_first);
+      order.legs.push_back({is_candidate_first ? m_candidate : m_accepted, 1});
+      order.legs.push_back({is_candidate_first ? m_accepted : m_candidate, 1});
+    }
+    give(number, std::move(order), time_s, out);
+  }
+}
+
+void shared_search::take_pairs(const member_state& member, const shared_report& reported) {
+  if (m_phase != phase::proving) return;
+  const std::vector<double>& values = reported.medians;
+  for (std::size_t i = 0; i < member.is_candidate_first.size() && 2 * i + 1 < values.size(); ++i) {
+    const std::size_t candidate = 2 * i + (member.is_candidate_first[i] ? 0 : 1), incumbent = 4 * i + 1 - candidate;
+    if (std::isinf(values[candidate])) m_has_failed = true;
+    if (std::isfinite(values[candidate]) && std::isfinite(values[incumbent]))
+      m_trial.add(values[candidate], values[incumbent]);
+  }
+  // Values that could not be applied end the order early.
+  if (!values.empty() && std::isinf(values.back()) && values.size() < 2 * member.is_candidate_first.size())
+    m_has_failed = true;
+}
+
+void shared_search::judge(double time_s) {
+  const verdict judged = m_has_failed ? verdict::not_better : m_trial.judged();
+  if (judged == verdict::open) return;
+  if (judged == verdict::not_better) return prove_next(time_s);
+  m_gain = m_trial.gain();
+  if (m_members.size() < 2) return accept(time_s);
+  begin_verification();
+}
+
+void shared_search::accept(double time_s) {
+  m_is_kept = true;
+  m_accepted = m_candidate;
+  settle(time_s);
+}
+
+void shared_search::begin_verification() {
+  m_phase = phase::verifying;
+  m_turns = 0;
   for (auto& [number, member] : m_members) {
     member.is_in_turn = !member.is_late;
-    member.first_turn = 0;
+    for (auto& logs : member.logs) logs.clear();
   }
-  m_is_candidate_first = m_random.coin();
-  m_is_second_turn = false;
-  m_log_ratios.clear();
   begin_turn();
 }
 
-const knob_values& shared_search::values_of_turn() const {
-  return m_is_candidate_first != m_is_second_turn ? m_candidate : m_accepted;
-}
+const knob_values& shared_search::values_of_turn() const { return m_turns % 2 == 0 ? m_candidate : m_accepted; }
 
 void shared_search::begin_turn() {
-  const auto is_in_turn = [](const auto& entry) { return entry.second.is_in_turn; };
   const bool is_applied = std::all_of(m_members.begin(), m_members.end(), [this](const auto& entry) {
     return !entry.second.is_in_turn || (entry.second.order == 0 && entry.second.runs_with == values_of_turn());
   });
-  // A single member has nobody to wait for.
-  const bool is_alone = std::count_if(m_members.begin(), m_members.end(), is_in_turn) == 1;
-  m_step = is_applied || is_alone ? turn_step::measuring : turn_step::applying;
+  m_step = is_applied ? turn_step::measuring : turn_step::applying;
   m_is_turn_given = false;
 }
 
 void shared_search::give_turn(double time_s, orders& out) {
   for (auto& [number, member] : m_members) {
     if (!member.is_in_turn) continue;
-    shared_order order = order_for(order_purpose::prove, values_of_turn());
+    shared_order order = order_for(order_purpose::verify, values_of_turn());
     // What is measured before a change has settled does not count.
     const std::uint32_t measurements = m_step == turn_step::measuring ? 1 : m_settle;
-    if (m_step == turn_step::applying) order.settle = 0;
+    order.settle = 0;
     if (measurements > 0) order.legs = {{values_of_turn(), measurements}};
     give(number, std::move(order), time_s, out);
   }
   m_is_turn_given = true;
 }
 
-bool shared_search::is_turn_over() const {
-  return std::none_of(m_members.begin(), m_members.end(),
-                      [](const auto& entry) { return entry.second.is_in_turn && entry.second.order != 0; });
-}
-
-void shared_search::prove(double time_s, orders& out) {
-  if (std::none_of(m_members.begin(), m_members.end(), [](const auto& entry) { return entry.second.is_in_turn; })) {
+void shared_search::verify(double time_s, orders& out) {
+  const auto is_in_turn = [](const auto& entry) { return entry.second.is_in_turn; };
+  if (std::none_of(m_members.begin(), m_members.end(), is_in_turn)) {
     // All who took part have left, or are late.
-    if (m_members.empty() || std::all_of(m_members.begin(), m_members.end(), [](const auto& e) { return e.second.is_late; }))
-      return;
-    begin_pair();
+    if (std::all_of(m_members.begin(), m_members.end(), [](const auto& entry) { return entry.second.is_late; })) return;
+    begin_verification();
   }
   if (!m_is_turn_given) return give_turn(time_s, out);
-  if (!is_turn_over()) return;
+  const bool is_waiting = std::any_of(m_members.begin(), m_members.end(),
+                                      [](const auto& entry) { return entry.second.is_in_turn && entry.second.order != 0; });
+  if (is_waiting) return;
   if (m_step == turn_step::applying && !m_has_failed) {
     m_step = turn_step::measuring;
     return give_turn(time_s, out);
   }
   end_turn(time_s);
-  if (m_phase == phase::proving) give_turn(time_s, out);
+  if (m_phase == phase::verifying) give_turn(time_s, out);
 }
 
 void shared_search::take_turn(member_state& member, const shared_report& reported) {
-  if (m_phase != phase::proving || !member.is_in_turn) return;
-  const bool is_candidate = values_of_turn() == m_candidate;
+  if (m_phase != phase::verifying || !member.is_in_turn) return;
+  const bool is_candidate = m_turns % 2 == 0;
   const double value = reported.medians.empty() ? 0 : reported.medians.front();
-  if (!std::isfinite(value)) {
-    if (is_candidate) m_has_failed = true;
-    member.first_turn = 0;
-    return;
-  }
-  if (m_step == turn_step::applying) return;
-  if (!m_is_second_turn) {
-    member.first_turn = value;
-  } else if (member.first_turn > 0 && value > 0) {
-    const double ratio = is_candidate ? value / member.first_turn : member.first_turn / value;
-    m_log_ratios.push_back(std::log(ratio));
-  }
-}
-
-void shared_search::end_turn(double time_s) {
-  if (!m_is_second_turn && !m_has_failed) {
-    m_is_second_turn = true;
-    return begin_turn();
-  }
-  judge(time_s);
+  if (std::isinf(value) && is_candidate) m_has_failed = true;
+  if (m_step == turn_step::measuring && std::isfinite(value) && value > 0)
+    member.logs[is_candidate ? 1 : 0].push_back(std::log(value));
 }
 
 // The geometric mean over the members: each counts the same, whatever its speed and its share of the work.
-void shared_search::judge(double time_s) {
-  verdict judged = verdict::not_better;
-  if (!m_has_failed) {
-    if (m_log_ratios.empty()) return begin_pair();
-    const double sum = std::accumulate(m_log_ratios.begin(), m_log_ratios.end(), 0.0);
-    judged = m_trial.add(std::exp(sum / static_cast<double>(m_log_ratios.size())), 1);
-  }
-  if (judged == verdict::open) return begin_pair();
-  if (judged == verdict::not_better) return prove_next(time_s);
-  m_is_kept = true;
-  m_gain = m_trial.gain();
-  m_accepted = m_candidate;
-  settle(time_s);
+void shared_search::end_turn(double time_s) {
+  m_turns += 1;
+  if (m_has_failed) return prove_next(time_s);
+  // Of the candidate, of the incumbent, of the candidate: a slow change of the whole machine cancels out.
+  if (m_turns < 3 || m_turns % 2 == 0) return begin_turn();
+  std::vector<double> log_ratios;
+  for (const auto& [number, member] : m_members)
+    if (member.is_in_turn && !member.logs[0].empty() && !member.logs[1].empty())
+      log_ratios.push_back(mean_of(member.logs[1]) - mean_of(member.logs[0]));
+  if (log_ratios.empty()) return begin_verification();
+  if (mean_of(log_ratios) < std::log(1 - m_options.least_gain / 2)) return accept(time_s);
+  if (m_turns >= most_turns) return prove_next(time_s);
+  begin_turn();
 }
 
 }  // namespace trimtab::steer

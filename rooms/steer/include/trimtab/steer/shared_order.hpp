@@ -22,7 +22,8 @@ struct shared_leg {
 
 enum class order_purpose : std::uint8_t {
   explore,  // the incumbent, then a candidate of the search
-  prove,    // one turn of the comparison that all members make at the same time
+  prove,    // pairs of candidate and incumbent
+  verify,   // one step of the comparison that all members make at the same time
   keep,     // `afterwards` is accepted
   undo,     // back to what is accepted: `afterwards`
   recheck,  // the level of what is accepted

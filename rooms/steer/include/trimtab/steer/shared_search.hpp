@@ -5,7 +5,10 @@
 //                that members of different speeds can be compared. If there are more members than candidates, several
 //                measure parts of one candidate.
 //   confirming   the best candidates once more, with more measurements: what was best by luck falls back
-//   proving      all members at the same time, candidate and incumbent in turn, in random order (trial.hpp)
+//   proving      candidate and incumbent in pairs, by each member in random order, until the pairs of all members together
+//                prove the gain (trial.hpp)
+//   verifying    all members run with the candidate, and with the incumbent, at the same time: no member may gain at the
+//                expense of others
 //   settled      kept by all, or undone; members measure the level now and then, and if it drifts the search begins anew
 //
 // A candidate is asked for again if its member leaves, and if it is late.
@@ -36,7 +39,7 @@ struct shared_search_options {
   std::uint32_t per_candidate = 3;  // measurements, of all members together
   std::uint32_t per_reference = 2;  // of the incumbent, before each candidate
   std::uint32_t finalists = 3;      // candidates that are measured once more
-  std::uint32_t per_finalist = 6;   // measurements, of all members together
+  std::uint32_t per_finalist = 4;   // measurements, of all members together
   std::uint32_t most_proofs = 2;    // of one search
   double clearly_worse = 1.5;       // a candidate this much above the incumbent is not measured further
   double patience_s = 2;            // a member that is silent for longer is not waited for
@@ -47,7 +50,7 @@ struct shared_search_options {
 
 class shared_search {
  public:
-  enum class phase : std::uint8_t { exploring, confirming, proving, settled };
+  enum class phase : std::uint8_t { exploring, confirming, proving, verifying, settled };
 
   // The knobs' initial values are the incumbent.
   explicit shared_search(std::vector<knob> knobs, const shared_search_options& options = {});
@@ -86,13 +89,14 @@ class shared_search {
     std::uint32_t measurements = 0;  // of the candidate
     point at;                        // the candidate of that order
     bool is_late = false;
-    bool is_repeated = false;    // its part has been given to another member as well
-    level reference;             // of the incumbent
-    knob_values afterwards;      // of that order
-    knob_values runs_with;       // as it has reported
-    double first_turn = 0;       // what it measured in the first half of a pair
-    bool is_in_turn = false;     // it takes part in the pair
-    std::uint32_t rechecks = 0;  // since it settled
+    bool is_repeated = false;              // its part has been given to another member as well
+    level reference;                       // of the incumbent
+    knob_values afterwards;                // of that order
+    knob_values runs_with;                 // as it has reported
+    std::vector<bool> is_candidate_first;  // of each pair of that order
+    bool is_in_turn = false;               // it takes part in the verification
+    std::vector<double> logs[2];           // there: of what it has measured of the incumbent, of the candidate
+    std::uint32_t rechecks = 0;            // since it settled
     double settled_level = 0, rechecked_s = 0;
   };
   using orders = std::vector<std::pair<member_number, shared_order>>;
@@ -114,15 +118,19 @@ class shared_search {
   void prove_next(double time_s);
 
   void begin_proof(const knob_values& values);
-  void begin_pair();
+  std::uint32_t pairs_of_order() const;
+  void prove(double time_s, orders& out);
+  void take_pairs(const member_state& member, const shared_report& reported);
+  void judge(double time_s);
+  void accept(double time_s);
+
+  void begin_verification();
   void begin_turn();
-  void take_turn(member_state& member, const shared_report& reported);
-  bool is_turn_over() const;
   const knob_values& values_of_turn() const;
   void give_turn(double time_s, orders& out);
-  void prove(double time_s, orders& out);
+  void verify(double time_s, orders& out);
+  void take_turn(member_state& member, const shared_report& reported);
   void end_turn(double time_s);
-  void judge(double time_s);
 
   void settle(double time_s);
   void keep_watch(double time_s, orders& out);
@@ -148,6 +156,7 @@ class shared_search {
   std::vector<search::found> m_told;    // to this search; when confirming: in that phase
   std::uint32_t m_evaluations = 0, m_generation = 0;
   level m_order_s;  // how long orders take
+  double m_longest_order_s = 0;
 
   std::vector<search::found> m_finalists;  // best first
   std::size_t m_next_finalist = 0;
@@ -155,11 +164,10 @@ class shared_search {
   paired_trial m_trial;
   std::uint32_t m_proofs = 0;  // of all searches
   std::uint32_t m_proofs_of_search = 0;
-  bool m_is_candidate_first = false, m_is_second_turn = false;
+  bool m_has_failed = false;  // the candidate could not be applied, or could not be measured
   enum class turn_step : std::uint8_t { applying, measuring } m_step = turn_step::applying;
+  std::uint32_t m_turns = 0;  // that are over
   bool m_is_turn_given = false;
-  bool m_has_failed = false;         // the candidate could not be applied, or could not be measured
-  std::vector<double> m_log_ratios;  // of this pair, of each member
 
   bool m_is_told = false;  // settled: all members have been ordered to what is accepted
   bool m_is_kept = false;
