@@ -25,7 +25,7 @@ void shared_search::add_candidate(const point& at, std::uint32_t measurements) {
   candidate added;
   added.at = at;
   added.values = values_at(m_knobs, at);
-  added.wanted = added.per_order = std::max(measurements, 1u);
+  added.wanted = std::max(measurements, 1u);
   m_candidates.push_back(std::move(added));
 }
 
@@ -39,33 +39,27 @@ void shared_search::fill() {
   }
 }
 
-// The measurements of all candidates in equal parts for all members: several may share those of one candidate.
-void shared_search::spread() {
-  if (m_candidates.empty() || m_members.empty()) return;
-  std::size_t all = 0;
-  for (const candidate& each : m_candidates) all += each.wanted;
-  const auto part = static_cast<std::uint32_t>((all + m_members.size() - 1) / m_members.size());
-  for (candidate& each : m_candidates) each.per_order = std::clamp(part, 1u, std::max(each.wanted, 1u));
+// So many measurements go with the next order: an equal part for each member of what nobody has been asked for yet. Several
+// members may share the measurements of one candidate.
+std::uint32_t shared_search::part() const {
+  std::size_t left = 0;
+  for (const candidate& each : m_candidates) left += each.left();
+  return static_cast<std::uint32_t>(std::max<std::size_t>(1, (left + m_members.size() - 1) / m_members.size()));
 }
 
 void shared_search::explore(double time_s, orders& out) {
   if (m_members.empty()) return;
-  if (m_candidates.empty()) {
-    if (m_phase == phase::exploring) fill();
-    spread();
-  }
+  if (m_candidates.empty() && m_phase == phase::exploring) fill();
   if (m_candidates.empty()) return end_exploring(time_s);
   for (auto& [number, member] : m_members) {
     if (member.order != 0 || member.runs_with != m_accepted) continue;
     candidate* const next = next_candidate(time_s);
     if (next == nullptr) return;
-    const std::uint32_t left =
-        next->wanted - std::min<std::uint32_t>(next->wanted, static_cast<std::uint32_t>(next->ratios.size()));
     shared_order order = order_for(order_purpose::explore, m_accepted);
     order.clearly_worse = m_options.clearly_worse;
     // The member's level is that of its last references.
     const std::uint32_t references = member.reference.is_known() ? 1 : m_options.per_reference;
-    order.legs = {{m_accepted, references}, {next->values, std::clamp(left, 1u, next->per_order)}};
+    order.legs = {{m_accepted, references}, {next->values, std::min(part(), std::max(next->left(), 1u))}};
     member.at = next->at;
     member.measurements = order.legs.back().measurements;
     next->given_out += member.measurements;
@@ -75,7 +69,7 @@ void shared_search::explore(double time_s, orders& out) {
 
 shared_search::candidate* shared_search::next_candidate(double time_s) {
   for (candidate& each : m_candidates)
-    if (each.ratios.size() + each.given_out < each.wanted) return &each;
+    if (each.left() > 0) return &each;
   // A slow member must not keep all others waiting.
   for (auto& [number, member] : m_members) {
     const bool is_slow = member.order != 0 && member.purpose == order_purpose::explore && !member.is_repeated &&
@@ -123,11 +117,7 @@ void shared_search::complete(double time_s) {
       break;
     }
   }
-  if (m_phase == phase::exploring) {
-    const std::size_t before = m_candidates.size();
-    fill();
-    if (m_candidates.size() != before) spread();
-  }
+  if (m_phase == phase::exploring) fill();
   if (m_candidates.empty() && (m_phase == phase::exploring || m_phase == phase::confirming)) end_exploring(time_s);
 }
 
@@ -143,7 +133,7 @@ void shared_search::end_exploring(double time_s) {
     m_phase = phase::confirming;
     for (const search::found& each : m_told) add_candidate(each.at, m_options.per_finalist);
     m_told.clear();
-    return spread();
+    return;
   }
   m_finalists = std::move(m_told);
   m_told.clear();

@@ -74,10 +74,11 @@ void shared_search::take_pairs(const member_state& member, const shared_report& 
   if (m_phase != phase::proving) return;
   const std::vector<double>& values = reported.medians;
   for (std::size_t i = 0; i < member.is_candidate_first.size() && 2 * i + 1 < values.size(); ++i) {
-    const std::size_t candidate = 2 * i + (member.is_candidate_first[i] ? 0 : 1), incumbent = 4 * i + 1 - candidate;
-    if (std::isinf(values[candidate])) m_has_failed = true;
-    if (std::isfinite(values[candidate]) && std::isfinite(values[incumbent]))
-      m_trial.add(values[candidate], values[incumbent]);
+    const bool is_candidate_first = member.is_candidate_first[i];
+    const double candidate_value = values[2 * i + (is_candidate_first ? 0 : 1)];
+    const double incumbent_value = values[2 * i + (is_candidate_first ? 1 : 0)];
+    if (std::isinf(candidate_value)) m_has_failed = true;
+    if (std::isfinite(candidate_value) && std::isfinite(incumbent_value)) m_trial.add(candidate_value, incumbent_value);
   }
   // Values that could not be applied end the order early.
   if (!values.empty() && std::isinf(values.back()) && values.size() < 2 * member.is_candidate_first.size())

@@ -79,8 +79,11 @@ class shared_search {
     knob_values values;
     std::uint32_t wanted = 0;     // measurements
     std::uint32_t given_out = 0;  // that members are asked for and have not reported
-    std::uint32_t per_order = 1;
-    std::vector<double> ratios;  // to the incumbent; one for each measurement
+    std::vector<double> ratios;   // to the incumbent; one for each measurement
+    std::uint32_t left() const noexcept {
+      const std::size_t asked = ratios.size() + given_out;
+      return asked < wanted ? static_cast<std::uint32_t>(wanted - asked) : 0;
+    }
   };
   struct member_state {
     std::uint64_t order = 0;  // outstanding; 0: none
@@ -110,7 +113,7 @@ class shared_search {
   void explore(double time_s, orders& out);
   void fill();
   void add_candidate(const point& at, std::uint32_t measurements);
-  void spread();
+  std::uint32_t part() const;
   candidate* next_candidate(double time_s);
   void take_ratio(member_state& member, const shared_report& reported);
   void complete(double time_s);
