@@ -24,6 +24,7 @@ shared_search::shared_search(std::vector<knob> knobs, const shared_search_option
       m_options(options),
       m_random(options.seed),
       m_accepted(initial_values_of(m_knobs)),
+      m_orders(options.first_order),
       m_drift_after_s(options.drift_after_s) {
   for (const knob& each : m_knobs) m_settle = std::max(m_settle, each.settle);
   begin_search();

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "../counters/traffic_recorder.hpp"
+#include "../steering/shared_traffic_steering.hpp"
 #include "../steering/shared_tuning.hpp"
 #include "../steering/traffic_steering.hpp"
 
@@ -79,7 +80,10 @@ void job::open(std::unique_ptr<transport> link) {
     // The runtime keeps the dispatcher, too: tasks refer to it.
     m_home->set_background_work({m_messages, m_traffic.get()});
     m_recorder = traffic_recorder::open_if_watched(*this);
-    if (m_options.tunes_coalescing) m_steering = std::make_shared<traffic_steering>(*m_traffic, m_options);
+    if (m_options.tunes_coalescing && m_options.tunes_coalescing_together)
+      m_shared_steering = std::make_shared<shared_traffic_steering>(*m_traffic, m_options, m_tuning);
+    else if (m_options.tunes_coalescing)
+      m_steering = std::make_shared<traffic_steering>(*m_traffic, m_options);
   } else {
     m_objects = std::make_shared<object_table>(*m_home, nullptr);
     m_tuning = std::make_shared<shared_tuning>(nullptr, 0);
@@ -105,6 +109,8 @@ void job::end_alone() {
 }
 
 void job::end_traffic() {
+  // While the others can still be told that this locality searches no more.
+  m_shared_steering.reset();
   if (std::uncaught_exceptions() == m_exceptions) {
     try {
       finish();
@@ -155,6 +161,7 @@ void job::barrier() {
 
 void job::set_coalescing(const coalescing& settings) {
   if (m_steering != nullptr) m_steering->leave_to_program();
+  if (m_shared_steering != nullptr) m_shared_steering->leave_to_program();
   if (m_traffic != nullptr) m_traffic->set_standard(settings);
 }
 

@@ -13,6 +13,8 @@ namespace {
 // A member that has had no order for so long asks for one: then the search notices who is late.
 constexpr std::chrono::milliseconds longest_idle{200};
 constexpr steer::subject_id only_subject = 1;
+// Numbers for the orders of one search. Members that stay while locality 0 begins another one see that its orders are newer.
+constexpr std::uint64_t orders_of_search = std::uint64_t{1} << 40;
 
 std::atomic<member_token> last_token{0};
 std::uint32_t next_shared_engine() noexcept {
@@ -158,7 +160,9 @@ void shared_tuning::add(const std::shared_ptr<shared_tuning_member>& member) {
 
 // With those who have come before locality 0.
 void shared_tuning::begin(shared_work& work, const shared_tuning_member& own) {
-  work.search = std::make_unique<steer::shared_search>(own.knobs, own.options);
+  steer::shared_search_options options = own.options;
+  options.first_order = work.searches++ * orders_of_search;
+  work.search = std::make_unique<steer::shared_search>(own.knobs, options);
   for (const auto& [number, each] : work.members)
     if (each.fingerprint == work.fingerprint) work.search->join(number, now_s());
 }
@@ -181,7 +185,7 @@ void shared_tuning::remove(const std::shared_ptr<shared_tuning_member>& member) 
     work.members.erase(m_own);
     for (const auto& [number, each] : work.members) {
       steer::shared_order last;
-      last.number = ~std::uint64_t{0};
+      last.number = work.searches * orders_of_search;
       last.purpose = steer::order_purpose::undo;
       last.afterwards = work.search->accepted();
       if (each.fingerprint == work.fingerprint) orders.push_back({number, member->name, each.token, std::move(last)});

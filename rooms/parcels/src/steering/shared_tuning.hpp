@@ -86,6 +86,7 @@ class shared_tuning {
   struct shared_work {
     std::unique_ptr<steer::shared_search> search;  // nullptr: locality 0 has not declared it
     std::uint64_t fingerprint = 0;                 // of locality 0's knobs
+    std::uint64_t searches = 0;                    // that locality 0 has begun
     std::map<locality_number, joined> members;
   };
   struct letter_to {

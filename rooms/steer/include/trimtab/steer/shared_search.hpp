@@ -45,6 +45,7 @@ struct shared_search_options {
   double patience_s = 2;            // a member that is silent for longer is not waited for
   double recheck_s = 1;             // between two measurements of the level, once settled
   double drift = 0.25;              // of the level, as a logarithm
+  std::uint64_t first_order = 0;    // orders have numbers above this one: of a search that follows another one
   double drift_after_s = 2;         // since it settled; doubles each time
 };
 
