@@ -2,7 +2,7 @@
 // pinned to a CPU and with one worker, that compute; the cost of each setting is known by counting, so the best one is
 // known.
 //
-//   tuned_together_bench [ROUNDS]    prints medians of pairs; each round has both, in random order
+//   tuned_together_bench [ROUNDS] [SEARCH]    prints medians of pairs; each round has both, in random order
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -58,10 +58,12 @@ struct search_result {
   double seconds = 0, ended_at = 0, samples = 0;
 };
 
-search_result search_in(job& own, std::uint64_t right_answer) {
+search_result search_in(job& own, trimtab::steer::search_kind kind, std::uint64_t right_answer) {
   const std::vector<std::int64_t> best{128, 5};
   const auto begin = std::chrono::steady_clock::now();
-  tuned_together tuned(own, "stencil", knobs);
+  tuned_together_options options;
+  options.search.kind = kind;
+  tuned_together tuned(own, "stencil", knobs, options);
   search_result result;
   while (!tuned.is_settled()) {
     tuned.begin();
@@ -84,7 +86,7 @@ void pin_to(int cpu) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-void take_part(locality_number number, const std::string& path, int rounds) {
+void take_part(locality_number number, const std::string& path, int rounds, trimtab::steer::search_kind kind) {
   pin_to(static_cast<int>(number));
   membership self;
   self.number = number;
@@ -108,12 +110,12 @@ void take_part(locality_number number, const std::string& path, int rounds) {
       both.barrier();
       search_result own;
       if (is_together == 1) {
-        own = search_in(both, right_answer);
+        own = search_in(both, kind, right_answer);
       } else {
         job_options of_one;
         of_one.home = &both.home();
         job alone(nullptr, of_one);
-        own = search_in(alone, right_answer);
+        own = search_in(alone, kind, right_answer);
       }
       seconds[is_together] = both.all_reduce(own.seconds, later);
       ended[is_together].push_back(both.all_reduce(own.ended_at, later));
@@ -137,14 +139,19 @@ void take_part(locality_number number, const std::string& path, int rounds) {
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 21;
+  const auto kind = trimtab::steer::search_named(argc > 2 ? argv[2] : "parallel-rank-order");
+  if (!kind) {
+    std::fprintf(stderr, "tuned_together_bench: expected the name of a search, found '%s'\n", argv[2]);
+    return 2;
+  }
   const int file = memfd_create("tuned_together_bench", MFD_CLOEXEC);
   const std::string path = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file);
   const pid_t other = fork();
   if (other == 0) {
-    take_part(1, path, rounds);
+    take_part(1, path, rounds, *kind);
     return 0;
   }
-  take_part(0, path, rounds);
+  take_part(0, path, rounds, *kind);
   int status = 0;
   waitpid(other, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;

@@ -37,6 +37,7 @@ void shared_search::begin_search() {
                          {m_options.seed ^ base::mix(m_generation++), m_options.most_evaluations, {}});
   m_search->tell(start, 1);
   m_phase = phase::exploring;
+  m_first_order = m_orders;
   m_candidates.clear();
   m_told.clear();
   m_finalists.clear();
@@ -86,8 +87,10 @@ void shared_search::report(member_number number, const shared_report& reported, 
   // One member that has done something else for an hour must not make all patient for hours.
   m_longest_order_s = std::max(m_longest_order_s, std::min(time_s - member.given_s, 2 * patience()));
   release(member);
-  if (member.purpose == order_purpose::explore) take_ratio(member, reported);
-  if (member.purpose == order_purpose::prove) take_pairs(member, reported);
+  // What was asked for by an earlier search, or for an earlier proof, says nothing here.
+  const bool is_current = reported.number > m_first_order;
+  if (member.purpose == order_purpose::explore && is_current) take_ratio(member, reported);
+  if (member.purpose == order_purpose::prove && is_current) take_pairs(member, reported);
   if (member.purpose == order_purpose::verify) take_turn(member, reported);
   if (member.purpose == order_purpose::recheck) take_level(member, reported, time_s);
   member.runs_with = member.afterwards;

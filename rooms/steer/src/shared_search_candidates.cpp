@@ -84,15 +84,11 @@ shared_search::candidate* shared_search::next_candidate(double time_s) {
 
 void shared_search::take_ratio(member_state& member, const shared_report& reported) {
   candidate* const asked = find(member.at);
-  if (asked == nullptr || reported.medians.size() != 2) {
-    // Without both there is no ratio; what could not be applied is no candidate.
-    if (asked == nullptr || reported.medians.empty()) return;
-  }
+  if (asked == nullptr || reported.medians.size() != 2) return;
   const double reference = reported.medians.front(), value = reported.medians.back();
-  if (reported.medians.size() == 2 && reference > 0 && std::isfinite(reference)) member.reference.add(reference);
+  if (reference > 0 && std::isfinite(reference)) member.reference.add(reference);
   double ratio = failed_ratio;
-  if (reported.medians.size() == 2 && std::isfinite(value))
-    ratio = member.reference.value() > 0 ? value / member.reference.value() : 1;
+  if (std::isfinite(value)) ratio = member.reference.value() > 0 ? value / member.reference.value() : 1;
   asked->ratios.insert(asked->ratios.end(), std::max(member.measurements, 1u), ratio);
   // It is not worth more measurements.
   if (reported.is_cut_short || std::isinf(ratio)) asked->wanted = 0;

@@ -43,6 +43,7 @@ void shared_search::begin_proof(const knob_values& values) {
   fair.least_gain = m_options.least_gain;
   m_trial = paired_trial(fair);
   m_candidate = values;
+  m_first_order = m_orders;
   m_has_failed = false;
   m_phase = phase::proving;
 }

@@ -152,7 +152,8 @@ class shared_search {
   std::uint32_t m_settle = 0;
   knob_values m_accepted;
   std::map<member_number, member_state> m_members;
-  std::uint64_t m_orders = 0;
+  std::uint64_t m_orders = 0;       // the number of the latest
+  std::uint64_t m_first_order = 0;  // orders of this search, or of this proof, have higher numbers
   phase m_phase = phase::exploring;
 
   std::unique_ptr<search> m_search;
