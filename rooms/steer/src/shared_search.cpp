@@ -40,6 +40,7 @@ void shared_search::begin_search() {
   m_first_order = m_orders;
   m_candidates.clear();
   m_told.clear();
+  m_looked_around.clear();
   m_finalists.clear();
   m_next_finalist = 0;
   m_proofs_of_search = 0;

@@ -12,6 +12,8 @@ namespace {
 constexpr double failed_ratio = std::numeric_limits<double>::infinity();
 // An order that takes so many times the usual is given to a second member, if one is free.
 constexpr double slow_orders = 2;
+// Where nothing was said, neighbours are measured until there are so many evaluations.
+constexpr std::uint32_t usual_evaluations = 100;
 
 }  // namespace
 
@@ -50,7 +52,7 @@ std::uint32_t shared_search::part() const {
 void shared_search::explore(double time_s, orders& out) {
   if (m_members.empty()) return;
   if (m_candidates.empty() && m_phase == phase::exploring) fill();
-  if (m_candidates.empty()) return end_exploring(time_s);
+  if (m_candidates.empty()) end_exploring(time_s);
   for (auto& [number, member] : m_members) {
     if (member.order != 0 || member.runs_with != m_accepted) continue;
     candidate* const next = next_candidate(time_s);
@@ -117,8 +119,32 @@ void shared_search::complete(double time_s) {
   if (m_candidates.empty() && (m_phase == phase::exploring || m_phase == phase::confirming)) end_exploring(time_s);
 }
 
-// The search is done: its best are measured once more, and after that proved.
+// The search is done. Simplexes may collapse before they are at the best point, so the neighbours of the best are measured,
+// all at the same time, until none is better.
+bool shared_search::add_neighbours() {
+  const auto best = m_search->best();
+  const std::uint32_t most = m_options.most_evaluations != 0 ? m_options.most_evaluations : usual_evaluations;
+  if (!best || best->at == m_looked_around || m_search->evaluations() >= most) return false;
+  m_looked_around = best->at;
+  const space& over = m_search->over();
+  for (std::size_t axis = 0; axis < best->at.size(); ++axis) {
+    if (!over.dimensions[axis].is_ordered) continue;
+    for (const bool is_up : {false, true}) {
+      point next = best->at;
+      if (is_up ? next[axis] + 1 >= over.dimensions[axis].size : next[axis] == 0) continue;
+      next[axis] = is_up ? next[axis] + 1 : next[axis] - 1;
+      const bool is_known =
+          next == over.start ||
+          std::any_of(m_told.begin(), m_told.end(), [&next](const search::found& each) { return each.at == next; });
+      if (!is_known) add_candidate(next, m_options.per_candidate);
+    }
+  }
+  return !m_candidates.empty();
+}
+
+// The best are measured once more, and after that proved.
 void shared_search::end_exploring(double time_s) {
+  if (m_phase == phase::exploring && add_neighbours()) return;
   std::erase_if(m_told, [this](const search::found& each) {
     return each.value > 1 - m_options.least_gain || values_at(m_knobs, each.at) == m_accepted;
   });

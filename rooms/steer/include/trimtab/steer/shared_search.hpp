@@ -4,6 +4,7 @@
 //   exploring    each free member measures the incumbent and then a candidate; the search learns the ratio of the two, so
 //                that members of different speeds can be compared. If there are more members than candidates, several
 //                measure parts of one candidate.
+//                Where the search ends, the neighbours of its best point are measured, too.
 //   confirming   the best candidates once more, with more measurements: what was best by luck falls back
 //   proving      candidate and incumbent in pairs, by each member in random order, until the pairs of all members together
 //                prove the gain (trial.hpp)
@@ -118,6 +119,7 @@ class shared_search {
   candidate* next_candidate(double time_s);
   void take_ratio(member_state& member, const shared_report& reported);
   void complete(double time_s);
+  bool add_neighbours();
   void end_exploring(double time_s);
   void prove_next(double time_s);
 
@@ -158,6 +160,7 @@ class shared_search {
 
   std::unique_ptr<search> m_search;
   std::vector<candidate> m_candidates;  // being measured
+  point m_looked_around;                // its neighbours have been measured
   std::vector<search::found> m_told;    // to this search; when confirming: in that phase
   std::uint32_t m_evaluations = 0, m_generation = 0;
   level m_order_s;  // how long orders take
