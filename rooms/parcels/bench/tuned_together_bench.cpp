@@ -1,6 +1,7 @@
 // How long two localities take to tune the same knobs on this machine, each alone and both together. Two processes, each
 // pinned to a CPU and with one worker, that compute; the cost of each setting is known by counting, so the best one is
 // known.
+// A step's cost is its CPU time: what other programs take of the CPUs makes a search slower, but does not mislead it.
 //
 //   tuned_together_bench [ROUNDS] [SEARCH]    prints medians of pairs; each round has both, in random order
 #include <sched.h>
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "trimtab/base/clock.hpp"
 #include "trimtab/base/hash.hpp"
 #include "trimtab/parcels/job/tuned_together.hpp"
 #include "trimtab/parcels/transport/shm_transport.hpp"
@@ -66,12 +68,12 @@ search_result search_in(job& own, trimtab::steer::search_kind kind, std::uint64_
   tuned_together tuned(own, "stencil", knobs, options);
   search_result result;
   while (!tuned.is_settled()) {
-    tuned.begin();
+    const double before = trimtab::base::thread_seconds();
     if (work(tuned.values()) != right_answer) {
       std::fprintf(stderr, "wrong answer\n");
       std::_Exit(1);
     }
-    tuned.end();
+    tuned.sample(trimtab::base::thread_seconds() - before);
     result.samples += 1;
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
