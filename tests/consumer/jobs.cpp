@@ -86,6 +86,36 @@ int main() {
 
 }  // namespace coalesced
 
+namespace together {
+
+constexpr std::int64_t size = 256;
+std::vector<double> from(size* size), to(size* size);
+
+void transpose(std::int64_t block) {
+  for (std::int64_t row = 0; row < size; row += block)
+    for (std::int64_t column = 0; column < size; column += block)
+      for (std::int64_t i = row; i < row + block; ++i)
+        for (std::int64_t k = column; k < column + block; ++k) to[k * size + i] = from[i * size + k];
+}
+
+int main() {
+  trimtab::job job;
+  for (std::int64_t i = 0; i < size * size; ++i) from[i] = static_cast<double>(i);
+  // clang-format off
+  trimtab::tuned_together tuned(job, "transpose", {{"block", {1, 2, 4, 8, 16, 32, 64, 128, 256}, 256}});
+  for (int step = 0; step < 500; ++step) {
+    tuned.begin();
+    transpose(tuned.value());
+    tuned.end();  // measured; the next step may have another block
+  }
+  // clang-format on
+  for (std::int64_t i = 0; i < size * size; ++i)
+    if (to[i % size * size + i / size] != static_cast<double>(i)) return 1;
+  return 0;
+}
+
+}  // namespace together
+
 namespace served {
 
 int twice(int x) { return 2 * x; }
@@ -200,12 +230,13 @@ int main(int argc, char** argv) {
   if (std::strcmp(name, "hello") == 0) return hello::main();
   if (std::strcmp(name, "calls") == 0) return calls::main();
   if (std::strcmp(name, "coalesced") == 0) return coalesced::main();
+  if (std::strcmp(name, "together") == 0) return together::main();
   if (std::strcmp(name, "served") == 0) return served::main();
   if (std::strcmp(name, "balanced") == 0) return balanced::main();
   if (std::strcmp(name, "failures") == 0) return failures::main();
   if (std::strcmp(name, "child") == 0) return limits::start_child();
   if (std::strcmp(name, "asked") == 0) return limits::ask_who_waits();
   if (std::strcmp(name, "again") == 0) return limits::join_again();
-  std::fprintf(stderr, "jobs: expected hello, calls, coalesced, served, balanced or failures, found '%s'\n", name);
+  std::fprintf(stderr, "jobs: expected hello, calls, coalesced, together, served, balanced or failures, found '%s'\n", name);
   return 2;
 }

@@ -6,6 +6,7 @@
 #include "trimtab/parcels/archive/exceptions.hpp"
 #include "trimtab/parcels/job/balanced.hpp"
 #include "trimtab/parcels/job/job.hpp"
+#include "trimtab/parcels/job/tuned_together.hpp"
 #include "trimtab/tasks.hpp"
 
 namespace trimtab {
@@ -31,5 +32,7 @@ using parcels::locality_number;
 using parcels::register_exception;
 using parcels::remote_error;
 using parcels::set_coalescing;
+using parcels::tuned_knob;
+using parcels::tuned_together;
 
 }  // namespace trimtab

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "steering/shared_tuning.hpp"
 #include "trimtab/parcels/archive/exceptions.hpp"
 #include "trimtab/parcels/calls/locality_lost.hpp"
 #include "trimtab/parcels/objects/object_table.hpp"
@@ -266,6 +267,7 @@ void dispatcher::on_gone(locality_number from, std::string_view reason) noexcept
   // Who learns of the loss by a call finds that objects know of it, and is not sent there again.
   if (m_gossip != nullptr) m_gossip->set_gone(from);
   if (m_objects != nullptr) m_objects->note_gone(from, error);
+  if (m_tuning != nullptr) m_tuning->note_gone(from);
   // First who may end this process: what waits would end it by an exception, without saying which locality was lost.
   m_gone(from, reason);
   fail_what_awaits(from, error);

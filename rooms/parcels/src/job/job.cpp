@@ -11,6 +11,8 @@
 
 #include "../counters/counter_printer.hpp"
 #include "../counters/traffic_recorder.hpp"
+#include "../steering/shared_traffic_steering.hpp"
+#include "../steering/shared_tuning.hpp"
 #include "../steering/traffic_steering.hpp"
 #include "../view/load_gossip.hpp"
 
@@ -77,6 +79,8 @@ void job::open(std::unique_ptr<transport> link) {
           std::make_shared<load_gossip>(*m_messages, m_size, m_number, m_options.sharing, m_traffic->longest_queued());
       m_messages->set_gossip(m_sharing);
     }
+    m_tuning = std::make_shared<shared_tuning>(m_messages.get(), m_number);
+    m_messages->set_tuning(m_tuning);
     m_messages->connect(m_traffic);
     m_collectives = std::make_unique<collectives>(*m_messages);
     // Functions that others call here may ask for the current job as soon as messages arrive.
@@ -91,10 +95,14 @@ void job::open(std::unique_ptr<transport> link) {
     m_home->set_background_work({m_messages, m_traffic.get()});
     m_recorder = traffic_recorder::open_if_watched(*this);
     if (m_sharing != nullptr) m_sharing->start();
-    if (m_options.tunes_coalescing) m_steering = std::make_shared<traffic_steering>(*m_traffic, m_servers, m_options);
+    if (m_options.tunes_coalescing && m_options.tunes_coalescing_together)
+      m_shared_steering = std::make_shared<shared_traffic_steering>(*m_traffic, m_options, m_tuning);
+    else if (m_options.tunes_coalescing)
+      m_steering = std::make_shared<traffic_steering>(*m_traffic, m_servers, m_options);
   } else {
     counter_printer::check(printed, m_number, m_size, 0);
     m_objects = std::make_shared<object_table>(*m_home, nullptr);
+    m_tuning = std::make_shared<shared_tuning>(nullptr, 0);
     add_open_job(*this);
   }
   if (!printed.empty())
@@ -114,11 +122,14 @@ job::~job() {
 void job::end_alone() {
   // Tasks may still use objects.
   if (std::uncaught_exceptions() == m_exceptions) wait_until_quiet();
+  m_tuning->close();
   m_printer.reset();
   m_objects->close();
 }
 
 void job::end_traffic() {
+  // While the others can still be told that this locality searches no more.
+  m_shared_steering.reset();
   if (std::uncaught_exceptions() == m_exceptions) {
     try {
       finish();
@@ -129,6 +140,7 @@ void job::end_traffic() {
   m_is_finishing.store(true, std::memory_order_seq_cst);
   if (m_sharing != nullptr) m_sharing->stop();
   m_steering.reset();
+  m_tuning->close();
   m_recorder.reset();
   m_printer.reset();
   m_traffic->abandon();
@@ -197,6 +209,7 @@ locality job::choose_by_load() { return {*this, m_sharing != nullptr ? m_sharing
 
 void job::set_coalescing(const coalescing& settings) {
   if (m_steering != nullptr) m_steering->leave_to_program();
+  if (m_shared_steering != nullptr) m_shared_steering->leave_to_program();
   if (m_traffic != nullptr) m_traffic->set_standard(settings);
 }
 

@@ -13,9 +13,10 @@
 
 namespace trimtab::task_steering {
 
-// Numbers of engines in a process: those of runtimes are 1, 2, ...; from here on are those of a job's messages, and those
-// that choose schedulers.
-inline constexpr std::uint32_t first_messages_engine = 0x40000000, first_scheduler_engine = 0x80000000;
+// Numbers of engines in a process: those of runtimes are 1, 2, ...; from here on are those of a job's messages, those of
+// what all localities of a job search together, and those that choose schedulers.
+inline constexpr std::uint32_t first_messages_engine = 0x40000000, first_shared_engine = 0x60000000,
+                               first_scheduler_engine = 0x80000000;
 
 class program_record {
  public:

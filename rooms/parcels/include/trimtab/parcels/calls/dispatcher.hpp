@@ -24,6 +24,7 @@ namespace trimtab::parcels {
 
 class load_gossip;
 class object_table;
+class shared_tuning;
 
 // all_reduce is a reduce and a broadcast.
 enum class collective_operation : std::uint8_t { barrier, broadcast, reduce };
@@ -47,6 +48,8 @@ class dispatcher final : private parcel_sink {
   // Of this locality. Before connect; the dispatcher keeps it, because tasks refer to it.
   void set_objects(std::shared_ptr<object_table> objects) noexcept { m_objects = std::move(objects); }
   object_table* objects() const noexcept { return m_objects.get(); }
+  void set_tuning(std::shared_ptr<shared_tuning> tuning) noexcept { m_tuning = std::move(tuning); }
+  shared_tuning* tuning() const noexcept { return m_tuning.get(); }
 
   // The views of this locality that spread by messages. Before connect; the dispatcher keeps it.
   void set_gossip(std::shared_ptr<load_gossip> gossip) noexcept { m_gossip = std::move(gossip); }
@@ -128,6 +131,7 @@ class dispatcher final : private parcel_sink {
   const std::function<void(locality_number, std::string_view)> m_gone;
   std::shared_ptr<object_table> m_objects;
   std::shared_ptr<load_gossip> m_gossip;  // nullptr: load is not shared
+  std::shared_ptr<shared_tuning> m_tuning;
   std::shared_ptr<exchange> m_traffic;
   call_table m_calls;
   mailbox m_mail;

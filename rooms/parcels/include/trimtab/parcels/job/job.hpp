@@ -34,6 +34,8 @@ namespace trimtab::parcels {
 class job;
 class counter_printer;
 class load_gossip;
+class shared_traffic_steering;
+class shared_tuning;
 class traffic_recorder;
 class traffic_steering;
 
@@ -67,6 +69,9 @@ struct job_options {
   // must set it. Each then tells others what its load is; without it nothing of this is sent.
   bool shares_load = false;
   load_sharing_options sharing = {};
+  // With tunes_coalescing: all localities search the settings of their common traffic together, and keep the same ones. All
+  // localities of the job must say the same.
+  bool tunes_coalescing_together = false;
   // Communication servers: threads that send small messages for all others, over shared memory and TCP. nullopt: by what
   // `trimtab doctor --network` has measured on this machine, on CPUs that no worker uses; 0 where it has not.
   std::optional<std::uint32_t> servers = {};
@@ -162,6 +167,8 @@ class job {
   served_transport* servers() noexcept { return m_servers; }
   // Of this locality that others can reach; also in a job of one locality.
   object_table& objects() noexcept { return *m_objects; }
+  // What all localities search together: see tuned_together.hpp.
+  const std::shared_ptr<shared_tuning>& tuning() const noexcept { return m_tuning; }
 
  private:
   struct from_environment {};
@@ -183,10 +190,12 @@ class job {
   std::shared_ptr<object_table> m_objects;  // the dispatcher has it, too
   std::shared_ptr<dispatcher> m_messages;
   std::unique_ptr<collectives> m_collectives;
-  std::shared_ptr<counter_printer> m_printer;    // nullptr: nothing is printed
-  std::shared_ptr<traffic_recorder> m_recorder;  // nullptr: the process is not watched
-  std::shared_ptr<traffic_steering> m_steering;  // nullptr: nothing is tuned
-  std::shared_ptr<load_gossip> m_sharing;        // nullptr: load is not shared; the dispatcher has it, too
+  std::shared_ptr<counter_printer> m_printer;                  // nullptr: nothing is printed
+  std::shared_ptr<traffic_recorder> m_recorder;                // nullptr: the process is not watched
+  std::shared_ptr<shared_tuning> m_tuning;                     // the dispatcher has it, too
+  std::shared_ptr<traffic_steering> m_steering;                // nullptr: nothing is tuned
+  std::shared_ptr<shared_traffic_steering> m_shared_steering;  // likewise
+  std::shared_ptr<load_gossip> m_sharing;                      // nullptr: load is not shared; the dispatcher has it, too
   mutable base::spin_lock m_values_lock;
   std::vector<double> m_values;  // of the program, where load is not shared
   std::atomic<bool> m_is_finishing{false};
