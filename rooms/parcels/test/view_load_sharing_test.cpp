@@ -164,9 +164,9 @@ TEST(load_sharing, carries_values_of_the_program) {
 }
 
 TEST(load_sharing, says_what_is_wrong_with_options) {
-  EXPECT_EQ(problem_of({}), "");
-  EXPECT_NE(problem_of({.period_us = 1}).find("period_us"), std::string::npos);
-  EXPECT_NE(problem_of({.rounds = 0}).find("rounds"), std::string::npos);
+  EXPECT_EQ(problem_of(load_sharing_options{}), "");
+  EXPECT_NE(problem_of(load_sharing_options{.period_us = 1}).find("period_us"), std::string::npos);
+  EXPECT_NE(problem_of(load_sharing_options{.rounds = 0}).find("rounds"), std::string::npos);
   EXPECT_THROW(load_sharing(2, 0, {.local_preference = -1}, 1000), std::invalid_argument);
 }
 

@@ -112,7 +112,6 @@ void load_gossip::wake_from_silence() noexcept {
 
 void load_gossip::send_view(locality_number to, sent_as why) noexcept {
   if (m_is_ending.load(std::memory_order_seq_cst) || !m_is_started.load(std::memory_order_seq_cst)) return;
-  // What throws was not sent, and is sent later.
   try {
     byte_buffer content;
     std::vector<job_view::written_entry> entries;
@@ -126,6 +125,8 @@ void load_gossip::send_view(locality_number to, sent_as why) noexcept {
     const std::lock_guard guard(m_lock);
     m_rules.note_sent(to, entries);
   } catch (...) {
+    // It was not sent, so it is sent later.
+    return;
   }
 }
 
@@ -147,13 +148,9 @@ void load_gossip::count_messages(locality_number to, std::uint64_t sent) noexcep
 
 locality_number load_gossip::choose() {
   const auto own_tasks = static_cast<double>(m_home.running_and_eligible());
-  locality_number chosen = m_self;
-  {
-    const std::lock_guard guard(m_lock);
-    chosen = m_rules.choose(own_tasks);
-  }
   wake_from_silence();
-  return chosen;
+  const std::lock_guard guard(m_lock);
+  return m_rules.choose(own_tasks);
 }
 
 void load_gossip::set_value(std::uint32_t index, double value) {

@@ -11,7 +11,7 @@ namespace {
 // Marks that come with a view, besides its content.
 constexpr std::size_t message_overhead = 64;
 
-const load_sharing_options& checked(const load_sharing_options& settings) {
+load_sharing_options checked(const load_sharing_options& settings) {
   if (const std::string problem = problem_of(settings); !problem.empty())
     throw std::invalid_argument("trimtab: load_sharing_options: " + problem);
   return settings;
