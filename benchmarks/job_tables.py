@@ -127,7 +127,7 @@ def job_ring(results: Results) -> str:
             if system not in case["values"]:
                 continue
             name = "MPI, 1,024 updates a message" if system == MPI else NAMES[system]
-            # Half of the updates are for bins of the other locality; both locally sent ways run at the same time.
+            # Half of the updates are for bins of the other locality. Both directions together: both use the two CPUs.
             result = spread([1e3 / value / 2 for value in case["values"][system]])
             title = f"histogram, {case['size']}, {TRANSPORTS[case['transport']]}: {name}"
             rows.append([title, "", "", *_rates(result, 1)])
