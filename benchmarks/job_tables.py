@@ -89,7 +89,16 @@ def job_workloads(results: Results) -> str:
         for peer in (MPI, MPI_NAIVE) if MPI in values else (None,):
             if peer is None or peer in values:
                 rows.append(_beside(case, peer))
-    head = ["workload", "size", "transport", "beside", "unit", "Trimtab", "the other", "Trimtab / other (95 %)"]
+    head = [
+        "workload",
+        "size",
+        "transport",
+        "beside",
+        "unit",
+        "Trimtab",
+        "the other",
+        "Trimtab / other (95 %)",
+    ]
     return markdown(head, rows)
 
 
@@ -118,7 +127,11 @@ def job_ring(results: Results) -> str:
     for count in RING_BYTES:
         result = spread(ring["values"][str(count)])
         rows.append(
-            [f"raw ring, messages of {count} bytes", *_rates(result, 1), *_rates(result, count / _UPDATE_BYTES)]
+            [
+                f"raw ring, messages of {count} bytes",
+                *_rates(result, 1),
+                *_rates(result, count / _UPDATE_BYTES),
+            ]
         )
     for case in _of_kind(results, WORKLOAD):
         if case["workload"] != "histogram":

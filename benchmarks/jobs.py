@@ -189,7 +189,9 @@ class _Tasks:
         return {MPI: 1e6 * _seconds(under_mpirun(transport, program)) / self._trips}
 
     def _mpi_transport(self, transport: str) -> Figures:
-        command = under_mpirun(transport, [str(self._bench("mpi_figures"))])
+        # Nine batches of each way, and hardly anything but round trips.
+        options = ["", str(self._trips // 20 + 1), "10"]
+        command = under_mpirun(transport, [str(self._bench("mpi_figures")), *options])
         return mpi_transport_figures(finished(command, _TIMEOUT_S, env=environment()))
 
     def _ring(self) -> Figures:

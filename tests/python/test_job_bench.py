@@ -63,9 +63,13 @@ def test_updates_are_beside_the_ring() -> None:
     """Half of 50 million updates a second go to the other locality."""
     lines = job_ring(_results()).splitlines()
     (ours,) = [line for line in lines if "histogram, small, TCP: Trimtab" in line]
-    assert "25.0 | 25.0 to 25.0" in ours
+    assert _cells(ours)[-2:] == ["25.0", "25.0 to 25.0"]
     (ring,) = [line for line in lines if "1024 bytes" in line]
-    assert "1,024 | 1,024 to 1,024" in ring
+    assert _cells(ring)[-2:] == ["1,024", "1,024 to 1,024"]
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
 
 
 def test_other_tables() -> None:
