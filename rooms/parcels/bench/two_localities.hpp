@@ -32,7 +32,7 @@ class two_localities {
       memory.path = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(memfd_create("two_localities", 0));
     else
       network.meeting_socket = listening_socket(network.meeting_port);
-    m_child = fork();
+    m_child = ::fork();  // that of the system, not of tasks
     if (!is_first()) network.meeting_socket = -1;
     const parcels::membership self{.number = is_first() ? 0u : 1u, .size = 2, .secret = "of this run"};
     parcels::opened_transport opened = name == "shm" ? parcels::open_shm(self, memory) : parcels::open_tcp(self, network);
