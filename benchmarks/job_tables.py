@@ -23,6 +23,8 @@ from benchmarks.tables import Results, machine, markdown
 
 # Of a round trip, beside MPI_Send and MPI_Recv over the same transport.
 TRIP_LIMIT = 1.5
+# Of fewer rounds no interval holds the median with 95 %.
+_LEAST_ROUNDS = 6
 _NOT_MEASURED = "not measured"
 # A bin's number.
 _UPDATE_BYTES = 8
@@ -59,7 +61,7 @@ def _judged(values: Mapping[str, Sequence[float]], way: str) -> list[str]:
     if MPI not in values:
         return [_NOT_MEASURED, "open"]
     result = spread(ratios(values[way], values[MPI]))
-    return [_ratio(result), judge(result, TRIP_LIMIT)]
+    return [_ratio(result), judge(result, TRIP_LIMIT) if result.count >= _LEAST_ROUNDS else "open"]
 
 
 def job_trips(results: Results) -> str:

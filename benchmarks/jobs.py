@@ -188,7 +188,7 @@ class _Tasks:
 
     def _mpi_trips(self, transport: str) -> Figures:
         program = [str(self._programs / "mpi_ping_pong"), "--bytes", "16", "--trips", str(self._trips)]
-        return {MPI: 1e6 * _seconds(under_mpirun(transport, program)) / self._trips}
+        return {MPI: float(_values(under_mpirun(transport, program))["round_trip_us"])}
 
     def _mpi_transport(self, transport: str) -> Figures:
         # Nine batches of each way, and hardly anything but round trips.
@@ -245,13 +245,18 @@ class _Tasks:
 
 def _seconds(command: list[str]) -> float:
     """Time of a workload, whose answer must be right."""
+    return float(_values(command)["time_s"])
+
+
+def _values(command: list[str]) -> dict[str, str]:
+    """What it prints, by name."""
     printed = finished(command, _TIMEOUT_S, env=environment())
     values = dict(line.split("=", 1) for line in printed.splitlines() if "=" in line)
     if values.get("check") != "right" or "time_s" not in values:
         raise BenchError(
             f"{' '.join(command)}: expected lines check=right and time_s=, found {printed[-200:]!r}"
         )
-    return float(values["time_s"])
+    return values
 
 
 def _json_of(printed: str) -> Any:
