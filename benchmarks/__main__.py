@@ -13,6 +13,8 @@ from typing import Any
 
 from benchmarks import docs
 from benchmarks.coalescing_tables import COALESCING_BLOCKS
+from benchmarks.job_tables import JOB_BLOCKS
+from benchmarks.jobs import run_jobs
 from benchmarks.message_tables import MESSAGE_BLOCKS
 from benchmarks.messages import run_messages
 from benchmarks.pattern_tables import LEAST_ROUNDS, PATTERN_BLOCKS, pattern_faults
@@ -111,6 +113,13 @@ SUITES = {
         MESSAGE_BLOCKS,
         run_messages,
         25,
+    ),
+    "jobs": Suite(
+        PERFORMANCE / "jobs.md",
+        ROOT / "benchmarks" / "job-results.json",
+        JOB_BLOCKS,
+        run_jobs,
+        9,
     ),
     TASK_PROGRAMS: Suite(
         PERFORMANCE / "task-programs.md",

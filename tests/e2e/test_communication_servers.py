@@ -13,15 +13,19 @@ from conftest import finished
 
 Workload = Callable[[str], Path]
 
-# Long enough rows of messages for servers, and answers that are checked.
-ALL_TO_ALL = ["--words", "500", "--rounds", "10"]
+# Answers are checked. In all-to-all the rows of messages are long enough for servers.
+PROGRAMS = {
+    "job_all_to_all": ["--words", "500", "--rounds", "10"],
+    "job_fft": ["--side", "64", "--rows-a-parcel", "1"],
+    "job_multigrid": ["--levels", "5", "--cycles", "3"],
+}
 
 
-def all_to_all(
-    trimtab: str, workload: Workload, transport: str, **variables: str
+def launched(
+    trimtab: str, workload: Workload, name: str, transport: str, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    command = [trimtab, "launch", "-n", "3", "--transport", transport, "--", str(workload("job_all_to_all"))]
-    return finished([*command, *ALL_TO_ALL], timeout=120, env={**os.environ, **variables})
+    command = [trimtab, "launch", "-n", "3", "--transport", transport, "--", str(workload(name))]
+    return finished([*command, *PROGRAMS[name]], timeout=120, env={**os.environ, **variables})
 
 
 def test_what_was_measured_is_shown_and_kept_for_later_jobs(trimtab: str, tmp_path: Path) -> None:
@@ -49,17 +53,18 @@ def test_a_folder_that_cannot_be_made_is_named(trimtab: str, tmp_path: Path) -> 
     assert str(tmp_path / "file" / "below") in shown.stderr
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
 @pytest.mark.parametrize("servers", ["1", "3"])
 def test_answers_are_the_same_through_servers(
-    trimtab: str, workload: Workload, transport: str, servers: str
+    trimtab: str, workload: Workload, name: str, transport: str, servers: str
 ) -> None:
-    completed = all_to_all(trimtab, workload, transport, TRIMTAB_COMMUNICATION_SERVERS=servers)
+    completed = launched(trimtab, workload, name, transport, TRIMTAB_COMMUNICATION_SERVERS=servers)
     assert (completed.returncode, completed.stderr) == (0, "")
     assert "check=right" in completed.stdout.splitlines()
 
 
 def test_a_number_that_is_not_allowed_is_refused(trimtab: str, workload: Workload) -> None:
-    completed = all_to_all(trimtab, workload, "shm", TRIMTAB_COMMUNICATION_SERVERS="65")
+    completed = launched(trimtab, workload, "job_all_to_all", "shm", TRIMTAB_COMMUNICATION_SERVERS="65")
     assert completed.returncode != 0
     assert "TRIMTAB_COMMUNICATION_SERVERS: expected" in completed.stderr

@@ -33,6 +33,8 @@ SMALL = {
     "job_tree": ["--roots", "50", "--depth", "9"],
     "job_cg": ["--size", "40", "--steps", "20"],
     "job_all_to_all": ["--words", "500", "--rounds", "10"],
+    "job_fft": ["--side", "32", "--steps", "2", "--rows-a-parcel", "3"],
+    "job_multigrid": ["--levels", "5", "--cycles", "3"],
     "job_toy": ["--parcels", "300", "--phases", "2", "--count", "16", "--wait", "200"],
     "job_mesh": ["--blocks", "12", "--points", "50", "--small-steps", "2", "--steps", "10"],
     "job_rotation": ["--size", "6", "--iterations", "3", "--count", "8", "--wait", "200"],
@@ -67,7 +69,7 @@ def test_answers_are_the_serial_ones_where_load_is_shared(
 
 
 @pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("size", [1, 2, 4])
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_answers_are_the_serial_ones(
     trimtab: str, workload: Workload, name: str, size: int, transport: str
@@ -102,6 +104,32 @@ def test_answers_are_the_serial_ones_under_mpirun(workload: Workload, name: str,
     completed = finished(command, timeout=120, env=environment)
     assert completed.returncode == 0, completed.stderr
     assert "localities=2\n" in completed.stdout and "check=right\n" in completed.stdout
+
+
+@pytest.mark.parametrize("outstanding", ["1", "7", "1000"])
+def test_all_blocks_arrive_with_any_number_outstanding(
+    trimtab: str, workload: Workload, outstanding: str
+) -> None:
+    program = (workload("job_all_to_all"), *SMALL["job_all_to_all"], "--outstanding", outstanding)
+    assert values_of(launched(trimtab, 3, *program))["check"] == "right"
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (("job_fft", "--side", "48"), "--side: expected a power of 2, found '48'"),
+        (("job_fft", "--side", "2"), "--side: expected at least one row for each locality, found '2'"),
+        (("job_multigrid", "--levels", "1"), "--levels: expected at least one row for each locality"),
+        (("job_all_to_all", "--outstanding", "0"), "--outstanding: expected a number from 1"),
+    ],
+)
+def test_sizes_that_cannot_be_divided_are_refused(
+    trimtab: str, workload: Workload, program: tuple[str, ...], expected: str
+) -> None:
+    name, *arguments = program
+    completed = launched(trimtab, 3, workload(name), *arguments)
+    assert completed.returncode != 0
+    assert expected in completed.stderr
 
 
 @pytest.mark.parametrize("setting", ["0", "1", "64"])

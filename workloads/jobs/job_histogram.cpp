@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "histogram_keys.hpp"
 #include "job_program.hpp"
 
 namespace {
@@ -12,31 +13,17 @@ std::vector<std::atomic<std::uint64_t>> own_bins;
 
 void count_in(std::uint64_t index) { own_bins[index].fetch_add(1, std::memory_order_relaxed); }
 
-std::uint64_t bin_of(std::uint64_t drawer, std::uint64_t update, std::uint64_t bins) {
-  return workload::mixed(drawer << 40 | update) % bins;
-}
-
 void draw(trimtab::job& job, std::uint64_t updates, std::uint64_t bins) {
   const std::uint64_t size = job.size(), own = job.here().number();
   const std::vector<trimtab::locality> all = job.localities();
   for (std::uint64_t update = 0; update < updates; ++update) {
-    const std::uint64_t bin = bin_of(own, update, bins);
+    const std::uint64_t bin = workload::histogram::bin_of(own, update, bins);
     if (bin % size == own)
       count_in(bin / size);
     else
       trimtab::post(all[bin % size], count_in, bin / size);
   }
   job.wait_until_quiet();
-}
-
-std::uint64_t count_wrong(trimtab::job& job, std::uint64_t updates, std::uint64_t bins) {
-  std::vector<std::uint64_t> serial(bins);
-  for (std::uint64_t drawer = 0; drawer < job.size(); ++drawer)
-    for (std::uint64_t update = 0; update < updates; ++update) ++serial[bin_of(drawer, update, bins)];
-  std::uint64_t wrong = 0;
-  for (std::uint64_t bin = job.here().number(); bin < bins; bin += job.size())
-    wrong += own_bins[bin / job.size()].load() != serial[bin];
-  return wrong;
 }
 
 }  // namespace
@@ -49,6 +36,10 @@ int main(int argc, char** argv) {
   return workload::run_in_job(line, [&](trimtab::job& job) {
     own_bins = std::vector<std::atomic<std::uint64_t>>(bins / job.size() + 1);
     const double time_s = workload::timed(job, [&] { draw(job, updates, bins); });
-    return workload::conclude(job, time_s, line.is_checked ? count_wrong(job, updates, bins) : 0);
+    std::uint64_t wrong = 0;
+    if (line.is_checked)
+      wrong = workload::histogram::count_wrong({job.here().number(), job.size()}, updates, bins,
+                                               [](std::uint64_t index) { return own_bins[index].load(); });
+    return workload::conclude(job, time_s, wrong);
   });
 }

@@ -7,12 +7,6 @@
 // each setting, in an order drawn from SEED. Prints one line of JSON for each: {"transport", "repeat", "phase", "setting",
 // "value", "unit", "messages", "parcels"}. Answers are checked: a wrong one ends the program with status 1.
 // benchmarks/coalescing.py makes tables of it.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -29,9 +23,8 @@
 
 #include "trimtab/base/clock.hpp"
 #include "trimtab/parcels/job/job.hpp"
-#include "trimtab/parcels/transport/shm_transport.hpp"
-#include "trimtab/parcels/transport/tcp_transport.hpp"
 #include "trimtab/tasks.hpp"
+#include "two_localities.hpp"
 
 namespace {
 
@@ -289,41 +282,13 @@ void lead(parcels::job& own, const plan& work) {
   });
 }
 
-// Two sockets' worth of preparation: a listening socket on a free port.
-int listening_socket(std::uint16_t& port) {
-  const int socket_number = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  if (bind(socket_number, reinterpret_cast<sockaddr*>(&address), length) != 0 || listen(socket_number, 16) != 0 ||
-      getsockname(socket_number, reinterpret_cast<sockaddr*>(&address), &length) != 0)
-    throw std::runtime_error(std::string("no listening socket: ") + std::strerror(errno));
-  port = ntohs(address.sin_port);
-  return socket_number;
-}
-
 int run(const plan& work) {
-  parcels::shm_options memory;
-  parcels::tcp_options network;
-  if (work.transport == "shm")
-    memory.path = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(memfd_create("coalescing_bench", 0));
-  else
-    network.meeting_socket = listening_socket(network.meeting_port);
-  const pid_t child = fork();
-  parcels::membership self{.number = child == 0 ? 1u : 0u, .size = 2, .secret = "of this run"};
-  if (child == 0) network.meeting_socket = -1;
-  parcels::opened_transport opened =
-      work.transport == "shm" ? parcels::open_shm(self, memory) : parcels::open_tcp(self, network);
-  if (opened.link == nullptr) throw std::runtime_error(opened.error);
+  trimtab::two_localities own(work.transport);
   {
-    parcels::job own(std::move(opened.link), {.runtime = {.workers = 1}, .tunes_coalescing = work.is_tuned});
-    if (child != 0) work.runs != 0 ? lead_runs(own, work) : lead(own, work);
+    parcels::job started(own.take_link(), {.runtime = {.workers = 1}, .tunes_coalescing = work.is_tuned});
+    if (own.is_first()) work.runs != 0 ? lead_runs(started, work) : lead(started, work);
   }
-  if (child == 0) std::_Exit(0);
-  int status = 1;
-  waitpid(child, &status, 0);
-  return status == 0 ? 0 : 1;
+  return own.end();
 }
 
 }  // namespace

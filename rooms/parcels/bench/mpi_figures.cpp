@@ -1,12 +1,13 @@
-// The MPI transport beside plain MPI, in one run: mpirun -n 2 mpi_figures [library]
+// The MPI transport beside plain MPI, in one run: mpirun -n 2 mpi_figures [LIBRARY [TRIPS [MESSAGES]]]
 //
-// Round trips and rate of messages of 16 bytes. Each number is the median of nine batches, and the batches of all ways take
-// turns.
+// TRIPS round trips and rate of MESSAGES messages of 16 bytes, by default 500 and 100,000. Each number is the median of nine
+// batches, and the batches of all ways take turns. LIBRARY: the file of the MPI library; empty: what is found.
 #include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <vector>
@@ -19,7 +20,8 @@ namespace {
 using namespace trimtab::parcels;
 namespace base = trimtab::base;
 
-constexpr int round_trips = 500, batches = 9, burst = 100'000;
+int round_trips = 500, burst = 100'000;
+constexpr int batches = 9;
 constexpr std::size_t message_bytes = 16;
 
 class plain_mpi {
@@ -101,6 +103,8 @@ double median(std::vector<double> values) {
 
 int main(int argument_count, char** arguments) {
   const std::string path = argument_count > 1 ? arguments[1] : "";
+  if (argument_count > 2) round_trips = std::max(1, std::atoi(arguments[2]));
+  if (argument_count > 3) burst = std::max(1, std::atoi(arguments[3]));
   mpi::loaded_library result = mpi::load_library(path, mpi_launcher::unknown);
   int level = 0;
   if (result.error.empty()) result.mpi.call.init_thread(nullptr, nullptr, result.mpi.table.thread_multiple, &level);
