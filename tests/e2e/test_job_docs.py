@@ -42,7 +42,13 @@ def test_the_command_says_what_is_written(trimtab: str, program: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "output"),
-    [("calls", "141\n"), ("coalesced", ""), ("together", ""), ("served", ""), ("failures", "expected a number from 0\n" * 3)],
+    [
+        ("calls", "141\n"),
+        ("coalesced", ""),
+        ("together", ""),
+        ("served", ""),
+        ("failures", "expected a number from 0\n" * 3),
+    ],
 )
 def test_the_other_examples_do_what_they_say(trimtab: str, program: Path, name: str, output: str) -> None:
     completed = finished([trimtab, "launch", "-n", "3", str(program), name], timeout=60)

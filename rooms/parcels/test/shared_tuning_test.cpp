@@ -242,6 +242,28 @@ TEST(tuned_together, other_knobs_under_the_same_name_are_left_alone) {
   });
 }
 
+std::atomic<std::uint64_t> received_sum{0};
+void receive_number(std::uint64_t number) { received_sum += number; }
+
+// Nothing is said of what is found, which depends on the machine: the answers are right, and the job ends while it searches.
+TEST(tuned_together, the_coalescing_of_a_whole_job_can_be_searched_while_it_works) {
+  received_sum = 0;
+  constexpr std::uint64_t rounds = 50, parcels = 400;
+  local_job_options setting;
+  setting.options.standard = {.rules = coalescing::way::strict, .count = 1, .wait_us = 100};
+  setting.options.tunes_coalescing = setting.options.tunes_coalescing_together = true;
+  run_locally(setting, [](job& own) {
+    const locality other = own.at(1 - own.here().number());
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      own.home().run([&] {
+        for (std::uint64_t i = 1; i <= parcels; ++i) post(other, receive_number, i);
+      });
+      own.wait_until_quiet();
+    }
+  });
+  EXPECT_EQ(received_sum, 2 * rounds * (parcels * (parcels + 1) / 2));
+}
+
 TEST(tuned_together, refuses_knobs_that_make_no_sense) {
   job own(nullptr, job_options{});
   EXPECT_THROW(tuned_together(own, "a", {}), std::invalid_argument);

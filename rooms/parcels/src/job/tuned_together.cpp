@@ -16,13 +16,13 @@ std::vector<steer::knob> checked_knobs(const std::string& name, const std::vecto
   if (knobs.empty()) fail("expected at least one, found none");
   std::vector<steer::knob> checked;
   for (const tuned_knob& each : knobs) {
-    const auto values = steer::domain::set(each.values);
-    if (!values) fail("expected at least one value of " + each.name + ", found none");
-    if (!values->contains(each.initial))
+    if (each.values.empty()) fail("expected at least one value of " + each.name + ", found none");
+    const steer::domain values = steer::certain(steer::domain::set(each.values));
+    if (!values.contains(each.initial))
       fail("expected that " + each.name + " begins with one of its values, found " + std::to_string(each.initial));
     const auto is_same = [&each](const steer::knob& other) { return other.name == each.name; };
     if (std::any_of(checked.begin(), checked.end(), is_same)) fail("expected names that differ, found two of " + each.name);
-    checked.push_back({each.name, *values, each.initial, 0, steer::consent::safe, 0, {}});
+    checked.push_back({each.name, values, each.initial, 0, steer::consent::safe, 0, {}});
   }
   return checked;
 }

@@ -75,14 +75,16 @@ constexpr parcel_kind leave_kind{.signature = 6, .receive = receive_leave, .is_i
 constexpr parcel_kind report_kind{.signature = 7, .receive = receive_report, .is_internal = true, .label = label};
 constexpr parcel_kind order_kind{.signature = 8, .receive = receive_order, .is_internal = true, .label = label};
 
-// Who cannot be reached is lost, which note_gone hears of.
+// False: the other one cannot be reached. Then it is lost, which note_gone hears of.
 template <class... values>
-void send_parcel(dispatcher& messages, locality_number to, const parcel_kind& kind, const values&... sent) {
+bool send_parcel(dispatcher& messages, locality_number to, const parcel_kind& kind, const values&... sent) {
   const action& sends = action_registry::of_process().find_or_add(kind, nullptr);
   try {
     messages.send(to, sends, nullptr, [&](writer& into) { into(sent...); });
   } catch (const std::exception&) {
+    return false;
   }
+  return true;
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ class shared_search_member {
   const listener m_listener;
   decision_number m_decisions = 0;
   std::uint64_t m_latest = 0;
-  std::optional<shared_order> m_next, m_order;
+  shared_order m_next, m_order;
+  bool m_has_next = false, m_has_order = false;
   std::size_t m_leg = 0;
   std::uint32_t m_to_skip = 0;
   std::vector<double> m_taken;
