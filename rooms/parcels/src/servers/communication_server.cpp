@@ -47,6 +47,7 @@ communication_server::~communication_server() {
 }
 
 bool communication_server::start(std::optional<std::uint32_t> cpu) {
+  m_ns_per_tick = tasks::runtime::ns_per_tick();  // chooses the clock, before the server reads it
   m_begin_ns = base::monotonic_ns();
   try {
     const base::signals_held no_signals;
@@ -86,7 +87,7 @@ void communication_server::signal_room() noexcept {
 
 server_counts communication_server::counts() const noexcept {
   const auto life_ns = static_cast<double>(base::monotonic_ns() - m_begin_ns);
-  const auto life = static_cast<std::uint64_t>(life_ns / tasks::runtime::ns_per_tick());
+  const auto life = static_cast<std::uint64_t>(life_ns / m_ns_per_tick);
   return {m_messages.get(), m_bytes.get(),    m_dropped.get(),    m_full_queues.load(std::memory_order_relaxed),
           m_sleeps.get(),   m_refusals.get(), m_busy_ticks.get(), life};
 }
