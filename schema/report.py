@@ -429,7 +429,7 @@ COMMUNICATION_SERVER = T(
         F("full_queue", "integer", "attempts to send that were refused, because its queue was full"),
         F("no_room", "integer", "attempts of the server that the transport had no room for"),
         F("busy_s", "number", "time in which it sent, times without a CPU included", "s"),
-        F("busy_share", "number?", "`busy_s` / time since it was started", "share", "not recorded"),
+        F("busy_share", "number", "`busy_s` / time since it was started", "share"),
         F(
             "saturated_s",
             "number",

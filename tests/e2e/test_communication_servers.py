@@ -64,6 +64,22 @@ def test_answers_are_the_same_through_servers(
     assert "check=right" in completed.stdout.splitlines()
 
 
+def test_the_report_of_a_launched_job_has_its_localities_and_servers(
+    trimtab: str, workload: Workload, tmp_path: Path
+) -> None:
+    """And not the launcher, which was observed as well."""
+    directory = tmp_path / "run"
+    launched = [trimtab, "launch", "-n", "2", "--", str(workload("job_all_to_all")), *ALL_TO_ALL]
+    environment = {**os.environ, "TRIMTAB_COMMUNICATION_SERVERS": "1"}
+    watched = finished(
+        [trimtab, "run", "-q", "-o", str(directory), "--", *launched], env=environment, timeout=120
+    )
+    assert watched.returncode == 0, watched.stderr
+    report = json.loads(finished([trimtab, "report", str(directory), "--json"]).stdout)
+    assert sorted(process["rank"] for process in report["processes"]) == [0, 1]
+    assert [locality["locality"] for locality in report["network"]["servers"]] == [0, 1]
+
+
 def test_a_number_that_is_not_allowed_is_refused(trimtab: str, workload: Workload) -> None:
     completed = launched(trimtab, workload, "job_all_to_all", "shm", TRIMTAB_COMMUNICATION_SERVERS="65")
     assert completed.returncode != 0

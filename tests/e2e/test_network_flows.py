@@ -101,7 +101,9 @@ def test_communication_servers_are_in_the_report(run: Callable[..., Any], progra
         # Acknowledgements are no messages of flows.
         flow = flow_of(report, locality["locality"])
         assert locality["handed_over"] + locality["sent_directly"] >= flow["messages"]
+        # Of a life that is no longer than that of the process.
         assert all(0 <= server["busy_share"] <= 1 for server in servers)
+        assert all(server["busy_s"] <= 1.01 * server["busy_share"] * report["wall_s"] for server in servers)
 
 
 def by_action(phase: dict[str, Any]) -> dict[str, int]:

@@ -536,8 +536,8 @@ export interface CommunicationServer {
   no_room: number;
   /** time in which it sent, times without a CPU included, s */
   busy_s: number;
-  /** `busy_s` / time since it was started, share; null: not recorded */
-  busy_share: number | null;
+  /** `busy_s` / time since it was started, share */
+  busy_share: number;
   /** time in which it sent without a pause while senders were refused, s */
   saturated_s: number;
 }
@@ -989,7 +989,7 @@ export const readCommunicationServer = (from: Dict): CommunicationServer => ({
   full_queue: amount(from.full_queue),
   no_room: amount(from.no_room),
   busy_s: amount(from.busy_s),
-  busy_share: figure(from.busy_share),
+  busy_share: amount(from.busy_share),
   saturated_s: amount(from.saturated_s),
 });
 

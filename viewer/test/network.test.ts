@@ -46,7 +46,7 @@ test("phases are named as the program does, else by their time", () => {
 test("communication servers are read with what they lack", () => {
   const all = read({ network: { servers: [{ locality: 1, servers: [{ server: 0, messages: 7 }] }] } }).network!;
   assert.equal(all.servers[0]?.servers[0]?.messages, 7);
-  assert.equal(all.servers[0]?.servers[0]?.busy_share, null);
+  assert.equal(all.servers[0]?.servers[0]?.busy_share, 0);
 });
 
 test("sizes are named by their class", () => {

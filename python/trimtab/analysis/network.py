@@ -90,7 +90,7 @@ def _server(number: int, counts: Mapping[str, float], saturated_s: float) -> Com
         full_queue=count("count/full-queue"),
         no_room=count("count/no-room"),
         busy_s=counts.get("/servers/time/busy", 0.0),
-        busy_share=counts.get("/servers/busy-share"),
+        busy_share=counts.get("/servers/busy-share", 0.0),
         saturated_s=saturated_s,
     )
 

@@ -583,7 +583,7 @@ class CommunicationServer(Struct, frozen=True):
         full_queue: attempts to send that were refused, because its queue was full.
         no_room: attempts of the server that the transport had no room for.
         busy_s: time in which it sent, times without a CPU included, s.
-        busy_share: `busy_s` / time since it was started, share; None: not recorded.
+        busy_share: `busy_s` / time since it was started, share.
         saturated_s: time in which it sent without a pause while senders were refused, s.
     """
 
@@ -594,7 +594,7 @@ class CommunicationServer(Struct, frozen=True):
     full_queue: int
     no_room: int
     busy_s: float
-    busy_share: float | None
+    busy_share: float
     saturated_s: float
 
 

@@ -98,7 +98,7 @@ def server_table(network: Network) -> Table:
                 str(server.server),
                 str(server.messages),
                 size_text(server.bytes),
-                percent(server.busy_share) if server.busy_share is not None else "",
+                percent(server.busy_share),
                 seconds(server.saturated_s) if server.saturated_s > 0 else "",
                 str(server.full_queue),
                 str(locality.held_for_flow),

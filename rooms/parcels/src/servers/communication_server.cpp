@@ -8,6 +8,7 @@
 
 #include "trimtab/base/signals_held.hpp"
 #include "trimtab/base/topology.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::parcels {
 namespace {
@@ -46,7 +47,8 @@ communication_server::~communication_server() {
 }
 
 bool communication_server::start(std::optional<std::uint32_t> cpu) {
-  m_begin = base::now();
+  m_ns_per_tick = tasks::runtime::ns_per_tick();  // chooses the clock, before the server reads it
+  m_begin_ns = base::monotonic_ns();
   try {
     const base::signals_held no_signals;
     m_thread = std::thread([this, cpu] { run(cpu); });
@@ -84,8 +86,10 @@ void communication_server::signal_room() noexcept {
 }
 
 server_counts communication_server::counts() const noexcept {
+  const auto life_ns = static_cast<double>(base::monotonic_ns() - m_begin_ns);
+  const auto life = static_cast<std::uint64_t>(life_ns / m_ns_per_tick);
   return {m_messages.get(), m_bytes.get(),    m_dropped.get(),    m_full_queues.load(std::memory_order_relaxed),
-          m_sleeps.get(),   m_refusals.get(), m_busy_ticks.get(), base::now() - m_begin};
+          m_sleeps.get(),   m_refusals.get(), m_busy_ticks.get(), life};
 }
 
 void communication_server::run(std::optional<std::uint32_t> cpu) noexcept {

@@ -92,7 +92,8 @@ class communication_server {
 
   alignas(64) tasks::single_writer_count m_messages, m_bytes, m_dropped, m_sleeps, m_refusals, m_busy_ticks;
   std::atomic<std::uint64_t> m_full_queues{0};  // counted by clients
-  base::ticks m_begin = 0;
+  std::uint64_t m_begin_ns = 0;                 // monotonic: ticks change their clock where recording begins later
+  double m_ns_per_tick = 1;
   std::thread m_thread;
 };
 
