@@ -168,7 +168,9 @@ TEST(job_plan, only_what_makes_a_locality_is_forgotten) {
   std::string forgotten;
   for (const auto& option_row : option_table())
     if (is_forgotten(option_row)) forgotten += std::string(option_row.variable) + " ";
-  EXPECT_EQ(forgotten, "TRIMTAB_JOB_TRANSPORT TRIMTAB_JOB_SECRET TRIMTAB_JOB_PATH TRIMTAB_JOB_MEETING TRIMTAB_JOB_SOCKET TRIMTAB_JOB_ARRIVALS ");
+  EXPECT_EQ(forgotten,
+            "TRIMTAB_JOB_TRANSPORT TRIMTAB_JOB_SECRET TRIMTAB_JOB_PATH TRIMTAB_JOB_MEETING TRIMTAB_JOB_SOCKET "
+            "TRIMTAB_JOB_ARRIVALS ");
 }
 
 // As a program writes it: the same names for tasks here and calls elsewhere.
