@@ -69,7 +69,15 @@ def test_the_report_of_a_launched_job_has_its_localities_and_servers(
 ) -> None:
     """And not the launcher, which was observed as well."""
     directory = tmp_path / "run"
-    launched = [trimtab, "launch", "-n", "2", "--", str(workload("job_all_to_all")), *PROGRAMS["job_all_to_all"]]
+    launched = [
+        trimtab,
+        "launch",
+        "-n",
+        "2",
+        "--",
+        str(workload("job_all_to_all")),
+        *PROGRAMS["job_all_to_all"],
+    ]
     environment = {**os.environ, "TRIMTAB_COMMUNICATION_SERVERS": "1"}
     watched = finished(
         [trimtab, "run", "-q", "-o", str(directory), "--", *launched], env=environment, timeout=120
