@@ -1,4 +1,4 @@
-// The examples of docs/guide/jobs.md, as one program: `jobs NAME`.
+// The examples of docs/guide/jobs.md and jobs-tuning.md, as one program: `jobs NAME`.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -85,6 +85,22 @@ int main() {
 }
 
 }  // namespace coalesced
+
+namespace phases {
+
+int count(int value) { return value + 1; }
+
+int main() {
+  trimtab::job job;
+  // clang-format off
+  job.begin_phase("rotation");
+  // clang-format on
+  int sum = 0;
+  for (trimtab::locality where : job.localities()) sum += trimtab::async(where, count, 1).get();
+  return sum == 2 * static_cast<int>(job.size()) ? 0 : 1;
+}
+
+}  // namespace phases
 
 namespace together {
 
@@ -230,6 +246,7 @@ int main(int argc, char** argv) {
   if (std::strcmp(name, "hello") == 0) return hello::main();
   if (std::strcmp(name, "calls") == 0) return calls::main();
   if (std::strcmp(name, "coalesced") == 0) return coalesced::main();
+  if (std::strcmp(name, "phases") == 0) return phases::main();
   if (std::strcmp(name, "together") == 0) return together::main();
   if (std::strcmp(name, "served") == 0) return served::main();
   if (std::strcmp(name, "balanced") == 0) return balanced::main();
@@ -237,6 +254,6 @@ int main(int argc, char** argv) {
   if (std::strcmp(name, "child") == 0) return limits::start_child();
   if (std::strcmp(name, "asked") == 0) return limits::ask_who_waits();
   if (std::strcmp(name, "again") == 0) return limits::join_again();
-  std::fprintf(stderr, "jobs: expected hello, calls, coalesced, together, served, balanced or failures, found '%s'\n", name);
+  std::fprintf(stderr, "jobs: expected hello, calls, coalesced, phases, together, served, balanced or failures, found '%s'\n", name);
   return 2;
 }

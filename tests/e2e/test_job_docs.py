@@ -1,4 +1,4 @@
-"""docs/guide/jobs.md: its examples are those of tests/consumer/jobs.cpp, which are built and run here."""
+"""docs/guide/jobs.md and jobs-tuning.md: their examples are those of tests/consumer/jobs.cpp, which are built and run here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from conftest import finished
 
 ROOT = Path(__file__).parent.parent.parent
-TEXT = (ROOT / "docs" / "guide" / "jobs.md").read_text()
+TEXT = "".join((ROOT / "docs" / "guide" / name).read_text() for name in ("jobs.md", "jobs-tuning.md"))
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +45,7 @@ def test_the_command_says_what_is_written(trimtab: str, program: Path) -> None:
     [
         ("calls", "141\n"),
         ("coalesced", ""),
+        ("phases", ""),
         ("together", ""),
         ("served", ""),
         ("failures", "expected a number from 0\n" * 3),
