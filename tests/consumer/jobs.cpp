@@ -254,6 +254,7 @@ int main(int argc, char** argv) {
   if (std::strcmp(name, "child") == 0) return limits::start_child();
   if (std::strcmp(name, "asked") == 0) return limits::ask_who_waits();
   if (std::strcmp(name, "again") == 0) return limits::join_again();
-  std::fprintf(stderr, "jobs: expected hello, calls, coalesced, phases, together, served, balanced or failures, found '%s'\n", name);
+  std::fprintf(stderr,
+               "jobs: expected hello, calls, coalesced, phases, together, served, balanced or failures, found '%s'\n", name);
   return 2;
 }
