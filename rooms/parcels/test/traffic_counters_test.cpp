@@ -219,12 +219,11 @@ TEST(traffic_counters, that_are_to_be_printed_now_and_then_are) {
   options.runtime.print_counters = {"/messages/count/sent"};
   options.runtime.print_counters_ms = 1;
   testing::internal::CaptureStderr();
-  const base::ticks begin = base::now();
+  const std::uint64_t end_ns = base::monotonic_ns() + 100'000'000;
   run_locally({.size = 2, .options = options}, [&](job& own) {
     // Until the clock says that it must have been printed at least twice.
     do own.barrier();
-    while (own.all_reduce(static_cast<double>(base::now() - begin) * tasks::runtime::ns_per_tick() < 1e8,
-                          [](bool one, bool other) { return one || other; }));
+    while (own.all_reduce(base::monotonic_ns() < end_ns, [](bool one, bool other) { return one || other; }));
   });
   const std::string printed = testing::internal::GetCapturedStderr();
   std::size_t lines = 0;
