@@ -46,6 +46,7 @@ void scheduler_account::charge_to(thread_number running, waiting& who, std::uint
 }
 
 void scheduler_account::settle(cpu_state& which, std::uint64_t now_ns) {
+  if (!which.is_seen) return;
   const std::uint64_t ns = now_ns - which.since_ns;
   which.since_ns = now_ns;
   if (which.running == 0)
@@ -71,7 +72,8 @@ scheduler_account::waiting scheduler_account::take_from_queue(thread_number thre
   cpu_state& queue_of = cpu(m_states[thread].cpu);
   settle(queue_of, now_ns);
   const auto found = std::ranges::find(queue_of.queue, thread, &waiting::thread);
-  const waiting taken = *found;
+  waiting taken = *found;
+  if (!queue_of.is_seen) charge_to(unknown_thread, taken, now_ns);
   queue_of.queue.erase(found);
   return taken;
 }
@@ -97,10 +99,10 @@ void scheduler_account::end_wait(thread_number thread, std::uint64_t now_ns, boo
 
 void scheduler_account::on_switch(const scheduler_event& happened) {
   cpu_state& here = cpu(happened.cpu);
-  // After lost events, or at the beginning: who leaves now was there all the time, as far as is known since the last event.
-  if (here.running == unknown_thread && here.since_ns == m_begin_ns) here.running = happened.thread;
-  // Something is missing in between.
+  if (!here.is_seen) here.running = happened.thread;
+  // Events are missing.
   if (here.running != happened.thread) here.running = unknown_thread;
+  here.is_seen = true;
   settle(here, m_now_ns);
   if (happened.thread != 0) {
     thread_account& leaving = account(happened.thread);
@@ -150,12 +152,16 @@ void scheduler_account::on_lost(const scheduler_event& happened) {
   m_lost += happened.thread;
   cpu_state& here = cpu(happened.cpu);
   here.running = unknown_thread;
+  here.is_seen = true;
   settle(here, m_now_ns);
 }
 
 void scheduler_account::end(std::uint64_t end_ns) {
   m_now_ns = std::max(m_now_ns, end_ns);
-  for (cpu_state& one : m_cpus) settle(one, m_now_ns);
+  for (cpu_state& one : m_cpus) {
+    one.is_seen = true;
+    settle(one, m_now_ns);
+  }
   for (const cpu_state& one : m_cpus)
     for (const waiting& who : one.queue) {
       thread_account& own = account(who.thread);

@@ -62,6 +62,8 @@ class scheduler_account {
     bool is_first_charge = true;   // to who runs now
   };
   struct cpu_state {
+    // Its first switch says who has run since the beginning. Until then nothing is counted or charged.
+    bool is_seen = false;
     thread_number running = unknown_thread;
     std::uint64_t since_ns = 0;
     std::vector<waiting> queue;
