@@ -1,0 +1,198 @@
+#include "trimtab/kernel/record_decoder.hpp"
+
+#include <gtest/gtest.h>
+#include <linux/perf_event.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace trimtab::kernel {
+
+namespace {
+
+constexpr std::string_view common = R"(format:
+	field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+	field:unsigned char common_flags;	offset:2;	size:1;	signed:0;
+	field:unsigned char common_preempt_count;	offset:3;	size:1;	signed:0;
+	field:int common_pid;	offset:4;	size:4;	signed:1;
+
+)";
+
+std::string format_of(std::string_view name, int id, std::string_view fields) {
+  return "name: " + std::string(name) + "\nID: " + std::to_string(id) + "\n" + std::string(common) + std::string(fields);
+}
+
+constexpr std::string_view of_switch = R"(	field:char prev_comm[16];	offset:8;	size:16;	signed:0;
+	field:pid_t prev_pid;	offset:24;	size:4;	signed:1;
+	field:int prev_prio;	offset:28;	size:4;	signed:1;
+	field:long prev_state;	offset:32;	size:8;	signed:1;
+	field:char next_comm[16];	offset:40;	size:16;	signed:0;
+	field:pid_t next_pid;	offset:56;	size:4;	signed:1;
+)";
+constexpr std::string_view of_wakeup = R"(	field:char comm[16];	offset:8;	size:16;	signed:0;
+	field:pid_t pid;	offset:24;	size:4;	signed:1;
+	field:int prio;	offset:28;	size:4;	signed:1;
+	field:int target_cpu;	offset:32;	size:4;	signed:1;
+)";
+constexpr std::string_view of_migration = R"(	field:char comm[16];	offset:8;	size:16;	signed:0;
+	field:pid_t pid;	offset:24;	size:4;	signed:1;
+	field:int orig_cpu;	offset:32;	size:4;	signed:1;
+	field:int dest_cpu;	offset:36;	size:4;	signed:1;
+)";
+
+struct texts {
+  std::string sched_switch = format_of("sched_switch", 372, of_switch);
+  std::string sched_wakeup = format_of("sched_wakeup", 374, of_wakeup);
+  std::string sched_wakeup_new = format_of("sched_wakeup_new", 373, of_wakeup);
+  std::string sched_migrate_task = format_of("sched_migrate_task", 371, of_migration);
+  record_decoder decoder() const {
+    return record_decoder({sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task});
+  }
+};
+
+using bytes = std::vector<std::byte>;
+
+template <class value>
+void put(bytes& into, std::size_t offset, value what) {
+  if (into.size() < offset + sizeof what) into.resize(offset + sizeof what);
+  std::memcpy(into.data() + offset, &what, sizeof what);
+}
+
+bytes with_header(std::uint32_t type, const bytes& body) {
+  bytes record;
+  put(record, 0, perf_event_header{type, 0, static_cast<std::uint16_t>(sizeof(perf_event_header) + body.size())});
+  record.insert(record.end(), body.begin(), body.end());
+  return record;
+}
+
+// Of a thread 11 of process 10 on CPU 3 at 5,000 ns.
+bytes sample_of(const bytes& raw) {
+  bytes body;
+  put(body, 0, std::uint32_t{10});
+  put(body, 4, std::uint32_t{11});
+  put(body, 8, std::uint64_t{5'000});
+  put(body, 16, std::uint32_t{3});
+  put(body, 20, std::uint32_t{0});
+  put(body, 24, static_cast<std::uint32_t>(raw.size()));
+  body.insert(body.end(), raw.begin(), raw.end());
+  return with_header(PERF_RECORD_SAMPLE, body);
+}
+
+bytes raw_switch(std::int32_t from, std::int64_t state, std::int32_t to) {
+  bytes raw(64);
+  put(raw, 0, std::uint16_t{372});
+  put(raw, 24, from);
+  put(raw, 32, state);
+  put(raw, 56, to);
+  return raw;
+}
+
+bytes raw_wakeup(std::uint16_t id, std::uint8_t flags, std::int32_t who, std::int32_t target) {
+  bytes raw(36);
+  put(raw, 0, id);
+  put(raw, 2, flags);
+  put(raw, 24, who);
+  put(raw, 32, target);
+  return raw;
+}
+
+}  // namespace
+
+TEST(record_decoder, knows_switches_and_whether_who_leaves_could_go_on) {
+  record_decoder decoder = texts().decoder();
+  const struct {
+    std::int64_t state;
+    bool can_run;
+  } cases[] = {{0, true}, {0x100, true}, {1, false}, {2, false}, {0x10, false}, {0x80, false}, {0x101, false}};
+  for (const auto& one : cases) {
+    const auto event = decoder.decode(sample_of(raw_switch(11, one.state, 77)), 0);
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->kind, event_kind::switched);
+    EXPECT_EQ(event->time_ns, 5'000u);
+    EXPECT_EQ(event->cpu, 3);
+    EXPECT_EQ(event->thread, 11u);
+    EXPECT_EQ(event->other, 77u);
+    EXPECT_EQ(event->process, 10u);
+    EXPECT_EQ(event->can_run != 0, one.can_run) << one.state;
+  }
+}
+
+TEST(record_decoder, knows_wake_ups_and_by_whom) {
+  record_decoder decoder = texts().decoder();
+  for (const std::uint16_t id : {std::uint16_t{374}, std::uint16_t{373}}) {
+    const auto event = decoder.decode(sample_of(raw_wakeup(id, 0x01, 99, 5)), 0);
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->kind, event_kind::woken);
+    EXPECT_EQ(event->thread, 99u);
+    EXPECT_EQ(event->other, 11u);
+    EXPECT_EQ(event->target_cpu, 5);
+  }
+  for (const std::uint8_t interrupt : {std::uint8_t{0x08}, std::uint8_t{0x10}, std::uint8_t{0x19}}) {
+    const auto event = decoder.decode(sample_of(raw_wakeup(374, interrupt, 99, 5)), 0);
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->other, 0u) << "whoever ran then did not wake it";
+  }
+}
+
+TEST(record_decoder, knows_moves_and_losses) {
+  record_decoder decoder = texts().decoder();
+  bytes raw(40);
+  put(raw, 0, std::uint16_t{371});
+  put(raw, 24, std::int32_t{42});
+  put(raw, 36, std::int32_t{6});
+  const auto moved = decoder.decode(sample_of(raw), 0);
+  ASSERT_TRUE(moved);
+  EXPECT_EQ(moved->kind, event_kind::moved);
+  EXPECT_EQ(moved->thread, 42u);
+  EXPECT_EQ(moved->target_cpu, 6);
+
+  bytes lost;
+  put(lost, 0, std::uint64_t{1});
+  put(lost, 8, std::uint64_t{250});
+  put(lost, 16, std::uint64_t{0});
+  put(lost, 24, std::uint64_t{7'000});
+  put(lost, 32, std::uint64_t{0});
+  const auto event = decoder.decode(with_header(PERF_RECORD_LOST, lost), 9);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, event_kind::lost);
+  EXPECT_EQ(event->thread, 250u);
+  EXPECT_EQ(event->time_ns, 7'000u);
+  EXPECT_EQ(event->cpu, 9);
+}
+
+TEST(record_decoder, counts_what_it_does_not_understand) {
+  record_decoder decoder = texts().decoder();
+  EXPECT_FALSE(decoder.decode(sample_of(raw_wakeup(999, 0, 1, 1)), 0));
+  EXPECT_EQ(decoder.faults().unknown, 1u);
+  const bytes whole = sample_of(raw_switch(11, 0, 77));
+  for (std::size_t size = 0; size < whole.size() - 4; ++size)
+    EXPECT_FALSE(decoder.decode(std::span(whole).first(size), 0)) << size;
+  EXPECT_GT(decoder.faults().truncated, 30u);
+  EXPECT_FALSE(decoder.decode(with_header(PERF_RECORD_COMM, bytes(40)), 0)) << "no event of the scheduler, and no fault";
+}
+
+TEST(record_decoder, survives_random_bytes) {
+  record_decoder decoder = texts().decoder();
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 20'000; ++round) {
+    bytes record = sample_of(raw_switch(11, 0, 77));
+    for (int change = 0; change < 3; ++change) record[random() % record.size()] = static_cast<std::byte>(random());
+    record.resize(random() % (record.size() + 1));
+    decoder.decode(record, 0);
+  }
+}
+
+TEST(record_decoder, a_field_that_is_missing_is_named) {
+  texts formats;
+  formats.sched_wakeup = format_of("sched_wakeup", 374, of_migration);
+  try {
+    formats.decoder();
+    FAIL();
+  } catch (const format_error& error) {
+    EXPECT_STREQ(error.what(), "tracepoint sched_wakeup: it has no field 'target_cpu'");
+  }
+}
+
+}  // namespace trimtab::kernel

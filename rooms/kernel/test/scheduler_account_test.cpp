@@ -1,0 +1,180 @@
+#include "trimtab/kernel/scheduler_account.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace trimtab::kernel {
+
+namespace {
+
+scheduler_event switched(std::uint64_t time_ns, std::uint16_t cpu, thread_number from, thread_number to, bool can_run) {
+  return {.time_ns = time_ns, .thread = from, .other = to, .process = from, .cpu = cpu, .can_run = can_run};
+}
+scheduler_event woken(std::uint64_t time_ns, std::uint16_t target, thread_number who, thread_number by) {
+  return {.time_ns = time_ns, .thread = who, .other = by, .cpu = 0, .target_cpu = target, .kind = event_kind::woken};
+}
+scheduler_event moved(std::uint64_t time_ns, std::uint16_t target, thread_number who) {
+  return {.time_ns = time_ns, .thread = who, .cpu = 0, .target_cpu = target, .kind = event_kind::moved};
+}
+
+scheduler_account account_of(const std::vector<scheduler_event>& events, std::uint64_t begin, std::uint64_t end) {
+  scheduler_account account(begin);
+  for (const scheduler_event& one : events) account.add(one);
+  account.end(end);
+  return account;
+}
+
+std::uint64_t charged(const thread_account& to) {
+  std::uint64_t sum = to.idle_though_ready_ns + to.unknown_ns;
+  for (const auto& [thread, ns] : to.charges) sum += ns.ns;
+  return sum;
+}
+
+}  // namespace
+
+TEST(scheduler_account, who_runs_is_charged_with_the_wait_of_who_could) {
+  const auto account =
+      account_of({woken(100, 0, 7, 3), switched(160, 0, 3, 7, true), switched(200, 0, 7, 3, false)}, 0, 250);
+  const thread_account& waiter = account.threads().at(7);
+  EXPECT_EQ(waiter.woken_waits.sum_ns(), 60u);
+  EXPECT_EQ(waiter.running_ns, 40u);
+  EXPECT_EQ(waiter.voluntary_switches, 1u);
+  EXPECT_EQ(waiter.charges.at(3).ns, 60u);
+  EXPECT_EQ(waiter.charges.at(3).count, 1u);
+  EXPECT_EQ(waiter.late_wakes.at(3).ns, 60u);
+  const thread_account& other = account.threads().at(3);
+  EXPECT_EQ(other.running_ns, 160u + 50u) << "it has run since the beginning";
+  EXPECT_EQ(other.involuntary_switches, 1u);
+  EXPECT_EQ(other.preempted_waits.sum_ns(), 40u);
+  EXPECT_EQ(other.charges.at(7).ns, 40u);
+  EXPECT_EQ(account.busy_ns(), 250u);
+}
+
+TEST(scheduler_account, several_that_run_meanwhile_are_charged_with_their_parts) {
+  const auto account = account_of({switched(0, 0, 0, 1, false), woken(10, 0, 2, 1), switched(30, 0, 1, 3, true),
+                                   switched(70, 0, 3, 2, false), switched(90, 0, 2, 1, false)},
+                                  0, 100);
+  const thread_account& waiter = account.threads().at(2);
+  EXPECT_EQ(waiter.woken_waits.sum_ns(), 60u);
+  EXPECT_EQ(waiter.charges.at(1).ns, 20u);
+  EXPECT_EQ(waiter.charges.at(3).ns, 40u);
+}
+
+TEST(scheduler_account, an_idle_cpu_is_nobodys_fault) {
+  const auto account = account_of({switched(0, 1, 5, 0, false), woken(50, 1, 5, 0), switched(58, 1, 0, 5, false)}, 0, 100);
+  const thread_account& waiter = account.threads().at(5);
+  EXPECT_EQ(waiter.idle_though_ready_ns, 8u);
+  EXPECT_TRUE(waiter.charges.empty());
+  EXPECT_TRUE(waiter.late_wakes.empty()) << "an interrupt has woken it";
+  EXPECT_EQ(account.idle_ns(), 58u);
+}
+
+TEST(scheduler_account, who_moves_is_kept_waiting_by_who_runs_there) {
+  const auto account = account_of({switched(0, 0, 0, 1, false), switched(0, 1, 0, 2, false), woken(10, 0, 9, 1),
+                                   moved(30, 1, 9), switched(45, 1, 2, 9, true)},
+                                  0, 60);
+  const thread_account& waiter = account.threads().at(9);
+  EXPECT_EQ(waiter.charges.at(1).ns, 20u);
+  EXPECT_EQ(waiter.charges.at(2).ns, 15u);
+  EXPECT_EQ(waiter.moves, 1u);
+  EXPECT_EQ(waiter.woken_waits.count(), 1u);
+}
+
+TEST(scheduler_account, a_second_wake_up_changes_nothing) {
+  const auto account = account_of({switched(0, 0, 0, 1, false), woken(10, 0, 2, 1), woken(20, 0, 2, 1), woken(25, 0, 1, 2),
+                                   switched(40, 0, 1, 2, false)},
+                                  0, 50);
+  EXPECT_EQ(account.threads().at(2).woken_waits.count(), 1u);
+  EXPECT_EQ(account.threads().at(2).woken_waits.sum_ns(), 30u);
+  EXPECT_EQ(account.threads().at(1).woken_waits.count(), 0u);
+}
+
+TEST(scheduler_account, what_was_lost_is_unknown_and_charged_to_nobody) {
+  const scheduler_event lost{.time_ns = 40, .thread = 12, .cpu = 0, .kind = event_kind::lost};
+  const auto account =
+      account_of({switched(0, 0, 0, 1, false), woken(10, 0, 2, 1), lost, switched(60, 0, 5, 2, false)}, 0, 70);
+  EXPECT_EQ(account.lost_events(), 12u);
+  const thread_account& waiter = account.threads().at(2);
+  EXPECT_EQ(waiter.unknown_ns, 50u) << "from the last event that was seen";
+  EXPECT_EQ(charged(waiter), waiter.woken_waits.sum_ns());
+  EXPECT_EQ(account.threads().at(5).running_ns, 0u);
+}
+
+TEST(scheduler_account, waits_that_have_not_ended_count_up_to_the_end) {
+  const auto account = account_of({switched(0, 0, 0, 1, false), woken(10, 0, 2, 1), switched(20, 0, 1, 3, true)}, 0, 100);
+  EXPECT_EQ(account.threads().at(2).woken_waits.sum_ns(), 90u);
+  EXPECT_EQ(account.threads().at(1).preempted_waits.sum_ns(), 80u);
+  EXPECT_EQ(account.threads().at(1).charges.at(3).ns, 80u);
+}
+
+// Random machines: what is counted is what a look at each nanosecond gives.
+TEST(scheduler_account, agrees_with_a_look_at_each_nanosecond) {
+  constexpr std::uint16_t cpus = 3;
+  constexpr thread_number threads = 7;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    std::array<thread_number, cpus> running{};
+    std::map<thread_number, std::uint16_t> waiting;                                     // where
+    std::map<std::pair<thread_number, thread_number>, std::uint64_t> expected_charges;  // who waits, who runs
+    std::map<thread_number, std::uint64_t> expected_running, expected_wait;
+    scheduler_account account(0);
+    for (std::uint16_t number = 0; number < cpus; ++number) account.add(switched(0, number, 0, 0, false));
+    const std::uint64_t end = 400;
+    for (std::uint64_t now = 0; now < end; ++now) {
+      for (int event = 0; event < 2; ++event) {
+        const auto number = static_cast<std::uint16_t>(random() % cpus);
+        const auto thread = static_cast<thread_number>(1 + random() % threads);
+        const bool runs = std::ranges::find(running, thread) != running.end();
+        switch (random() % 4) {
+          case 0:
+            account.add(woken(now, number, thread, running[0]));
+            if (!runs && !waiting.contains(thread)) waiting[thread] = number;
+            break;
+          case 1:
+            if (!waiting.contains(thread)) break;
+            account.add(moved(now, number, thread));
+            waiting[thread] = number;
+            break;
+          default: {
+            thread_number next = 0;
+            for (const auto& [who, where] : waiting)
+              if (where == number) next = who;
+            const thread_number before = running[number];
+            const bool can_run = before != 0 && random() % 2 == 0;
+            account.add(switched(now, number, before, next, can_run));
+            waiting.erase(next);
+            if (can_run) waiting[before] = number;
+            running[number] = next;
+          }
+        }
+      }
+      for (const thread_number who : running)
+        if (who != 0) ++expected_running[who];
+      for (const auto& [who, where] : waiting) {
+        ++expected_wait[who];
+        ++expected_charges[{who, running[where]}];
+      }
+    }
+    account.end(end);
+    for (thread_number thread = 1; thread <= threads; ++thread) {
+      const auto found = account.threads().find(thread);
+      if (found == account.threads().end()) continue;
+      const thread_account& own = found->second;
+      ASSERT_EQ(own.running_ns, expected_running[thread]) << seed;
+      ASSERT_EQ(own.woken_waits.sum_ns() + own.preempted_waits.sum_ns(), expected_wait[thread]) << seed;
+      ASSERT_EQ(charged(own), expected_wait[thread]) << seed;
+      ASSERT_EQ(own.idle_though_ready_ns, (expected_charges[{thread, 0}])) << seed;
+      for (const auto& [who, to] : own.charges) ASSERT_EQ(to.ns, (expected_charges[{thread, who}])) << seed;
+    }
+  }
+}
+
+}  // namespace trimtab::kernel
