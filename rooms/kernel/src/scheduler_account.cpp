@@ -97,9 +97,20 @@ void scheduler_account::end_wait(thread_number thread, std::uint64_t now_ns, boo
   state.how = waits::not_at_all;
 }
 
+bool scheduler_account::waits_here(thread_number thread, std::uint16_t cpu_number) const {
+  const auto found = m_states.find(thread);
+  return found != m_states.end() && found->second.how != waits::not_at_all && found->second.cpu == cpu_number;
+}
+
 void scheduler_account::on_switch(const scheduler_event& happened) {
   cpu_state& here = cpu(happened.cpu);
   if (!here.is_seen) here.running = happened.thread;
+  // A CPU that was idle has gone on with a thread that waited for it, which was not recorded: since it could.
+  if (here.running == 0 && waits_here(happened.thread, happened.cpu)) {
+    end_wait(happened.thread, here.since_ns, true);
+    here.running = happened.thread;
+    ++m_inferred;
+  }
   // Events are missing.
   if (here.running != happened.thread) here.running = unknown_thread;
   here.is_seen = true;

@@ -77,6 +77,17 @@ TEST(scheduler_account, an_idle_cpu_is_nobodys_fault) {
   EXPECT_EQ(account.idle_ns(), 58u);
 }
 
+TEST(scheduler_account, a_switch_of_an_idle_cpu_that_was_not_recorded_is_inferred) {
+  const auto account = account_of({switched(0, 1, 5, 0, false), woken(50, 1, 5, 0), switched(90, 1, 5, 0, false)}, 0, 100);
+  const thread_account& own = account.threads().at(5);
+  EXPECT_EQ(own.running_ns, 40u);
+  EXPECT_EQ(own.woken_waits.count(), 1u);
+  EXPECT_EQ(own.woken_waits.sum_ns(), 0u);
+  EXPECT_EQ(own.unknown_ns, 0u);
+  EXPECT_EQ(account.idle_ns(), 60u);
+  EXPECT_EQ(account.inferred_switches(), 1u);
+}
+
 TEST(scheduler_account, who_moves_is_kept_waiting_by_who_runs_there) {
   const auto account = account_of({switched(0, 0, 0, 1, false), switched(0, 1, 0, 2, false), woken(10, 0, 9, 1),
                                    moved(30, 1, 9), switched(45, 1, 2, 9, true)},

@@ -51,6 +51,8 @@ class scheduler_account {
   std::uint64_t busy_ns() const noexcept { return m_busy_ns; }
   std::uint64_t idle_ns() const noexcept { return m_idle_ns; }
   std::uint64_t lost_events() const noexcept { return m_lost; }
+  // Switches of idle CPUs that were not recorded, and are taken to have been when a thread could run there.
+  std::uint64_t inferred_switches() const noexcept { return m_inferred; }
 
  private:
   static constexpr thread_number unknown_thread = 0xffffffffu;
@@ -76,6 +78,7 @@ class scheduler_account {
   };
 
   cpu_state& cpu(std::uint16_t number);
+  bool waits_here(thread_number thread, std::uint16_t cpu_number) const;
   thread_account& account(thread_number thread);
   void on_switch(const scheduler_event& happened);
   void on_wake_up(const scheduler_event& happened);
@@ -94,7 +97,7 @@ class scheduler_account {
   std::vector<cpu_state> m_cpus;
   std::unordered_map<thread_number, thread_state> m_states;
   std::unordered_map<thread_number, thread_account> m_accounts;
-  std::uint64_t m_busy_ns = 0, m_idle_ns = 0, m_lost = 0;
+  std::uint64_t m_busy_ns = 0, m_idle_ns = 0, m_lost = 0, m_inferred = 0;
 };
 
 }  // namespace trimtab::kernel
