@@ -58,7 +58,7 @@ void event_format::read_line(std::string_view line, std::size_t number) {
     m_has_id = true;
   }
   if (!line.starts_with("field:")) return;
-  field added{name_of_declaration(*after(line, "field:")), {}};
+  field added{name_of_declaration(after(line, "field:").value_or("")), {}};
   added.place.offset = static_cast<std::uint32_t>(number_of(after(line, "offset:"), "offset:", number));
   added.place.size = static_cast<std::uint32_t>(number_of(after(line, "size:"), "size:", number));
   added.place.is_signed = number_of(after(line, "signed:"), "signed:", number) != 0;
