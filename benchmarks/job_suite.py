@@ -15,7 +15,7 @@ SIZES = ("small", "large")
 _MPIRUN, _MPICXX, _HPCC = "mpirun.openmpi", "mpicxx.openmpi", "hpcc"
 # Names of Open MPI's transports. It is not to take another one by itself.
 _BTL = {"shm": "self,vader", "tcp": "self,tcp"}
-# Each process on a CPU of its own, by whatever starts it: $1 and $2 are the CPUs.
+# Runs the command on CPU $1 in the first process of a job and on CPU $2 in the second, under `trimtab launch` and mpirun.
 _BOUND = 'test "${TRIMTAB_JOB_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 && cpu=$1 || cpu=$2; shift 2; exec taskset -c "$cpu" "$@"'
 
 
@@ -72,7 +72,7 @@ class Program:
 
 @dataclass(frozen=True)
 class JobCase:
-    """A workload of one size over one transport, by several systems in turn."""
+    """A workload of one size over one transport. Several systems run it, one after another."""
 
     workload: str
     size: str

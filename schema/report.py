@@ -420,7 +420,7 @@ FLOW = T(
 )
 COMMUNICATION_SERVER = T(
     "CommunicationServer",
-    "A thread of one locality that sends messages for others.",
+    "One communication server: a thread of a locality that sends messages for its other threads.",
     (
         F("server", "integer", "number within the locality"),
         F("messages", "integer", "that it has sent"),
@@ -440,7 +440,7 @@ COMMUNICATION_SERVER = T(
 )
 LOCALITY_SERVERS = T(
     "LocalityServers",
-    "The communication servers of one locality.",
+    "What the communication servers of one locality have done, together and one by one.",
     (
         F("locality", "integer", "its number (its rank)"),
         F("handed_over", "integer", "messages that senders have handed to servers"),

@@ -170,3 +170,22 @@ def workload() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture
+def small_file_system(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """small_file_system("200k"): a folder with room for so much. Skips where it cannot be mounted."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a small file system")
+    mount = tmp_path / "small"
+
+    def mounted(size: str) -> Path:
+        mount.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(mount)]
+        if subprocess.run(command, check=False, capture_output=True).returncode != 0:
+            pytest.skip("mounting is not allowed here")
+        return mount
+
+    yield mounted
+    if os.path.ismount(mount):
+        subprocess.run(["umount", str(mount)], check=True)

@@ -9,12 +9,12 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import finished
-from running_jobs import RunningJob, descendants_of, has_joined, shared_files_of, wait_until_over
+from running_jobs import RunningJob, descendants_of, has_joined, name_of, shared_files_of, wait_until_over
 
 Workload = Callable[[str], Path]
 
@@ -22,6 +22,8 @@ SIZE = 3
 HEAT = ["--points", "2000", "--steps", "30"]
 ENDLESS = ["--points", "2000", "--steps", "1000000000", "--no-check"]
 TRANSPORTS = ("shm", "tcp")
+# Less than a run or the rings of a job need.
+_SMALL = "200k"
 
 
 @pytest.fixture(params=TRANSPORTS)
@@ -39,20 +41,11 @@ def named(job: RunningJob, name: str, count: int) -> list[int]:
     """Processes of that name, as soon as there are so many."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        found = [
-            pid for pid in descendants_of(job.launcher.pid) if os.path.basename(_program_of(pid)) == name
-        ]
+        found = [pid for pid in descendants_of(job.launcher.pid) if name_of(pid) == name]
         if len(found) == count:
             return found
         time.sleep(0.01)
     raise AssertionError(f"expected {count} processes {name}")
-
-
-def _program_of(pid: int) -> str:
-    try:
-        return os.readlink(f"/proc/{pid}/exe")
-    except OSError:
-        return ""
 
 
 @pytest.mark.parametrize("victim", range(SIZE))
@@ -120,7 +113,7 @@ def test_one_that_is_killed_at_any_time(trimtab: str, workload: Workload, transp
             everything = set(descendants_of(job.launcher.pid))
         time.sleep(chance.random() * 0.3)
         everything |= set(descendants_of(job.launcher.pid))
-        victims = [pid for pid in everything if os.path.basename(_program_of(pid)) == "job_heat"]
+        victims = [pid for pid in everything if name_of(pid) == "job_heat"]
         if victims:
             os.kill(chance.choice(victims), signal.SIGKILL)
         status, messages = job.end() if victims else (job.launcher.wait(60), "")
@@ -131,24 +124,11 @@ def test_one_that_is_killed_at_any_time(trimtab: str, workload: Workload, transp
     assert killed > 0
 
 
-@pytest.fixture
-def small_file_system(tmp_path: Path) -> Iterator[Path]:
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a small file system")
-    mount = tmp_path / "small"
-    mount.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=200k", "none", str(mount)]
-    if subprocess.run(command, check=False, capture_output=True).returncode != 0:
-        pytest.skip("mounting is not allowed here")
-    yield mount
-    subprocess.run(["umount", str(mount)], check=True)
-
-
 @pytest.mark.parametrize("order", ["run launch", "launch run"])
 def test_a_full_disk_of_the_run_does_not_stop_the_job(
-    trimtab: str, workload: Workload, small_file_system: Path, transport: str, order: str
+    trimtab: str, workload: Workload, small_file_system: Callable[[str], Path], transport: str, order: str
 ) -> None:
-    record = [trimtab, "run", "-q", "-o", str(small_file_system / "run"), "--"]
+    record = [trimtab, "run", "-q", "-o", str(small_file_system(_SMALL) / "run"), "--"]
     launch = [trimtab, "launch", "-n", "3", "--transport", transport, "--"]
     command = [*record, *launch] if order == "run launch" else [*launch, *record]
     completed = finished([*command, str(workload("job_heat")), *HEAT], timeout=120)
@@ -179,13 +159,14 @@ def without_launcher(program: Path, size: int, **variables: str) -> list[tuple[i
     return [(process.returncode, err) for process, (_, err) in zip(processes, ends, strict=True)]
 
 
-def test_a_file_system_that_is_too_small_for_messages(workload: Workload, small_file_system: Path) -> None:
-    ends = without_launcher(workload("job_heat"), 2, PATH=str(small_file_system / "messages"))
+def test_a_file_system_that_is_too_small_for_messages(
+    workload: Workload, small_file_system: Callable[[str], Path]
+) -> None:
+    folder = small_file_system(_SMALL)
+    ends = without_launcher(workload("job_heat"), 2, PATH=str(folder / "messages"))
     assert [status for status, _ in ends] == [2, 2]
     assert all("cannot join the job" in messages for _, messages in ends), ends
-    assert any(
-        str(small_file_system) in messages and "there is room for" in messages for _, messages in ends
-    ), ends
+    assert any(str(folder) in messages and "there is room for" in messages for _, messages in ends), ends
 
 
 def test_a_port_in_use(workload: Workload) -> None:

@@ -266,38 +266,32 @@ def test_no_further_process(trimtab: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", ["4k", "16k", "40k", "100k", "300k", "2m"])
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
-def test_small_file_systems(compiled_once: Path, trimtab: str, tmp_path: Path, size: str) -> None:
-    mount = tmp_path / "small"
-    mount.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(mount)]
-    if subprocess.run(command, check=False, capture_output=True).returncode != 0:
-        pytest.skip("mounting is not allowed here")
-    try:
-        for level in ("profile", "trace"):
-            began = time.process_time()
-            completed = limited(
-                [
-                    trimtab,
-                    "run",
-                    "-q",
-                    "--level",
-                    level,
-                    "-o",
-                    str(mount / level),
-                    "--",
-                    str(compiled_once),
-                    ROUNDS,
-                ],
-                {},
-            )
-            bare = subprocess.run([compiled_once, ROUNDS], capture_output=True, text=True, check=True)
-            assert (completed.returncode, completed.stdout) == (0, bare.stdout), completed.stderr
-            assert time.process_time() - began < 10
-            if (mount / level / "run.json").exists():
-                build(open_run(mount / level))
-    finally:
-        subprocess.run(["umount", str(mount)], check=True)
+def test_small_file_systems(
+    compiled_once: Path, trimtab: str, small_file_system: Callable[[str], Path], size: str
+) -> None:
+    mount = small_file_system(size)
+    for level in ("profile", "trace"):
+        began = time.process_time()
+        completed = limited(
+            [
+                trimtab,
+                "run",
+                "-q",
+                "--level",
+                level,
+                "-o",
+                str(mount / level),
+                "--",
+                str(compiled_once),
+                ROUNDS,
+            ],
+            {},
+        )
+        bare = subprocess.run([compiled_once, ROUNDS], capture_output=True, text=True, check=True)
+        assert (completed.returncode, completed.stdout) == (0, bare.stdout), completed.stderr
+        assert time.process_time() - began < 10
+        if (mount / level / "run.json").exists():
+            build(open_run(mount / level))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a folder once more")

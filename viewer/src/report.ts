@@ -504,7 +504,7 @@ export interface NetworkPhase {
   flows: Flow[];
 }
 
-/** The communication servers of one locality. */
+/** What the communication servers of one locality have done, together and one by one. */
 export interface LocalityServers {
   /** its number (its rank) */
   locality: number;
@@ -520,7 +520,7 @@ export interface LocalityServers {
   servers: CommunicationServer[];
 }
 
-/** A thread of one locality that sends messages for others. */
+/** One communication server: a thread of a locality that sends messages for its other threads. */
 export interface CommunicationServer {
   /** number within the locality */
   server: number;

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.analysis.samples import samples_of
+from trimtab.analysis.samples import samples_of, seconds_of
 from trimtab.analysis.traffic import is_of_flow
 from trimtab.model import NO_LANE, Counter, Process, Records
 from trimtab.model.report import CounterSeries
@@ -37,7 +35,7 @@ def counters(process: Process, process_id: str, wall_s: float) -> list[CounterSe
         if len(of_lanes):
             times, values = _summed(of_lanes, process, counter.is_cumulative, wall_s)
         else:
-            times, values = _thinned(_seconds(process, samples["ticks"]), samples["value"])
+            times, values = _thinned(seconds_of(process, samples["ticks"]), samples["value"])
         lanes = len(np.unique(of_lanes["lane"])) or None
         summaries.append(_series(process_id, counter, lanes, (times, values)))
     return summaries
@@ -70,8 +68,8 @@ def _thinned(times: Floats, values: Floats) -> tuple[Floats, Floats]:
 
 def _summed(samples: Records, process: Process, is_cumulative: bool, wall_s: float) -> tuple[Floats, Floats]:
     ordered = samples[np.lexsort((samples["ticks"], samples["lane"]))]
-    times = _seconds(process, ordered["ticks"])
-    begins = {lane.id: float(_seconds(process, lane.header["start_ticks"])) for lane in process.lanes}
+    times = seconds_of(process, ordered["ticks"])
+    begins = {lane.id: float(seconds_of(process, lane.header["start_ticks"])) for lane in process.lanes}
     end = max(wall_s, float(times.max()))
     grid = np.linspace(0.0, end, min(max(int(end / _GRID_S), 1), _MOST_POINTS - 1) + 1)
     total = np.zeros(len(grid))
@@ -90,10 +88,3 @@ def _summed(samples: Records, process: Process, is_cumulative: bool, wall_s: flo
                 np.searchsorted(own_times, grid, side="right")
             ]
     return grid, total
-
-
-def _seconds(process: Process, ticks: Any) -> Floats:
-    """Since the process began."""
-    since_start = np.asarray(ticks, dtype=np.float64) - float(process.header["start_ticks"])
-    seconds: Floats = since_start * process.tick_s
-    return seconds

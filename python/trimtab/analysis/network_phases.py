@@ -12,10 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trimtab.analysis.network import flows_of
-from trimtab.analysis.samples import samples_of
+from trimtab.analysis.samples import Floats, over_time, samples_of, seconds_of
 from trimtab.analysis.traffic import Traffic, flow_counters, phase_name, traffic_from
 from trimtab.model import Process
 from trimtab.model.report import Flow, NetworkPhase
@@ -25,7 +24,6 @@ _PARTS = 10
 _LEAST_PARTS = 2
 _MOST_FLOWS = 5000
 
-Floats = NDArray[np.float64]
 Interval = tuple[str | None, float, float]
 
 
@@ -80,7 +78,7 @@ def _declared(sender: Sender) -> list[Interval]:
         return []
     samples = samples_of(process, list(names))
     samples = samples[np.argsort(samples["ticks"], kind="stable")]
-    begins = [sender.begin_s, *(sender.begin_s + _seconds(process, samples["ticks"]))]
+    begins = [sender.begin_s, *(sender.begin_s + seconds_of(process, samples["ticks"]))]
     titles = [None, *(names[int(number)] for number in samples["counter"])]
     ends = [*begins[1:], max(sender.end_s, begins[-1])]
     return list(zip(titles, begins, ends, strict=True))
@@ -137,11 +135,8 @@ def _traffic_in(sender: Sender, intervals: Sequence[Interval], *, is_exact: bool
 
 def _growth(process: Process, number: int, edges: Floats, *, is_exact: bool) -> Floats:
     """From each edge to the next. Whole numbers stay whole, and their sum is the last value."""
-    samples = samples_of(process, [number])
-    samples = samples[samples["value"] >= 0]
-    order = np.argsort(samples["ticks"], kind="stable")
-    times = np.concatenate([[0.0], np.maximum(_seconds(process, samples["ticks"][order]), 0.0)])
-    values = np.maximum.accumulate(np.concatenate([[0.0], samples["value"][order]]))
+    times, values = over_time(process, number)
+    times, values = times[values >= 0], np.maximum.accumulate(values[values >= 0])
     if is_exact:
         totals = values[np.searchsorted(times, edges, side="right") - 1]
     else:
@@ -150,9 +145,3 @@ def _growth(process: Process, number: int, edges: Floats, *, is_exact: bool) -> 
             totals = np.floor(totals)
     totals[0], totals[-1] = 0.0, values[-1]  # edges are the whole life, but for rounding
     return np.maximum(np.diff(totals), 0.0)
-
-
-def _seconds(process: Process, ticks: Any) -> Floats:
-    since_start = np.asarray(ticks, dtype=np.float64) - float(process.header["start_ticks"])
-    seconds: Floats = since_start * process.tick_s
-    return seconds

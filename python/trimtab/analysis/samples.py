@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from trimtab.model import Process, Records
+
+Floats = NDArray[np.float64]
 
 # A program may count what is no number, and a file may be damaged; sums of what is larger could overflow.
 _LARGEST = 1e300
@@ -15,3 +20,21 @@ def samples_of(process: Process, numbers: list[int]) -> Records:
     samples = process.samples[np.isin(process.samples["counter"], numbers)]
     chosen: Records = samples[np.abs(samples["value"]) < _LARGEST]  # false of what is no number, too
     return chosen
+
+
+def seconds_of(process: Process, ticks: Any) -> Floats:
+    """Times of a process's clock, in seconds since the process began."""
+    since_start = np.asarray(ticks, dtype=np.float64) - float(process.header["start_ticks"])
+    seconds: Floats = since_start * process.tick_s
+    return seconds
+
+
+def over_time(process: Process, number: int | None) -> tuple[Floats, Floats]:
+    """Times since the process began, in seconds and ascending, and the values of a counter then: 0 at the start.
+
+    None: a counter that is not there stays 0.
+    """
+    samples = samples_of(process, [] if number is None else [number])
+    samples = samples[np.argsort(samples["ticks"], kind="stable")]
+    times = np.maximum(seconds_of(process, samples["ticks"]), 0.0)
+    return np.concatenate([[0.0], times]), np.concatenate([[0.0], samples["value"]])

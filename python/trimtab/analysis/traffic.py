@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from trimtab.analysis.samples import samples_of
+from trimtab.analysis.samples import samples_of, seconds_of
 from trimtab.analysis.saturation import saturated_times
 from trimtab.model import Process
 
@@ -162,8 +162,7 @@ def waited_since(process: Process, path: str) -> float | None:
     before = np.flatnonzero(samples["value"] <= _BEFORE * samples["value"][-1])
     if not len(before):
         return None
-    since_start = float(samples["ticks"][before[-1]]) - float(process.header["start_ticks"])
-    return max(since_start * process.tick_s, 0.0)
+    return max(float(seconds_of(process, samples["ticks"][before[-1]])), 0.0)
 
 
 def flow_counters(process: Process) -> dict[int, re.Match[str]]:

@@ -552,7 +552,7 @@ class NetworkPhase(Struct, frozen=True):
 
 
 class LocalityServers(Struct, frozen=True):
-    """The communication servers of one locality.
+    """What the communication servers of one locality have done, together and one by one.
 
     Attributes:
         locality: its number (its rank).
@@ -573,7 +573,7 @@ class LocalityServers(Struct, frozen=True):
 
 
 class CommunicationServer(Struct, frozen=True):
-    """A thread of one locality that sends messages for others.
+    """One communication server: a thread of a locality that sends messages for its other threads.
 
     Attributes:
         server: number within the locality.

@@ -4,8 +4,7 @@ namespace trimtab::steer {
 
 void board::add(const subject_info& subject, apply_knob apply, in_force on_decision) {
   entry fresh;
-  for (const knob& knob : subject.knobs) fresh.values.push_back(knob.initial);
-  fresh.accepted = fresh.values;
+  fresh.accepted = fresh.values = initial_values_of(subject.knobs);
   fresh.apply = std::move(apply);
   fresh.told = std::move(on_decision);
   const std::lock_guard guard(m_lock);

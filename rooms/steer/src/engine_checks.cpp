@@ -39,8 +39,7 @@ bool engine::appear(const subject_info& info) {
   if (!is_sound || m_subjects.contains(info.id)) return false;
   entry fresh;
   fresh.info = info;
-  for (const knob& knob : info.knobs) fresh.in_force.push_back(knob.initial);
-  fresh.accepted = fresh.accepted_before = fresh.in_force;
+  fresh.accepted = fresh.accepted_before = fresh.in_force = initial_values_of(info.knobs);
   m_subjects.emplace(info.id, std::move(fresh));
   return true;
 }

@@ -8,12 +8,6 @@ namespace trimtab::steer {
 
 namespace {
 
-knob_values initial_values_of(const std::vector<knob>& knobs) {
-  knob_values values(knobs.size());
-  std::transform(knobs.begin(), knobs.end(), values.begin(), [](const knob& each) { return each.initial; });
-  return values;
-}
-
 // An order that takes so many times the longest one is late.
 constexpr double patient_orders = 4;
 
@@ -49,14 +43,14 @@ void shared_search::begin_search() {
 }
 
 void shared_search::join(member_number member, double time_s) {
-  leave(member, time_s);
+  leave(member);
   member_state fresh;
   fresh.runs_with = initial_values_of(m_knobs);
   fresh.rechecked_s = time_s;
   m_members.emplace(member, std::move(fresh));
 }
 
-void shared_search::leave(member_number member, double) {
+void shared_search::leave(member_number member) {
   const auto position = m_members.find(member);
   if (position == m_members.end()) return;
   release(position->second);

@@ -41,7 +41,7 @@ class shared_run {
   }
   void lose(member_number number) {
     m_members.erase(number);
-    m_search.leave(number, m_time_s);
+    m_search.leave(number);
     hand_out();
   }
   void round() {

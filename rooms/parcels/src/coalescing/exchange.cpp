@@ -181,13 +181,18 @@ void exchange::announce_deadline(std::uint64_t ns) noexcept {
   if (m_link != nullptr) m_link->wake();
 }
 
-void exchange::send(locality_number other, const outgoing& parcel) {
-  thread_counts& counts = own_counts();
+outbox::added exchange::add(locality_number other, const outgoing& parcel, const thread_counts& counts) {
   const outbox::added result = m_outboxes[other]->add(parcel, {counts.identity, counts.looks, runs_in_task()}, m_looks_soon);
   if (result.is_first) {
     set_work(other);
     if (!m_has_sent.load(std::memory_order_relaxed)) m_has_sent.store(true, std::memory_order_relaxed);
   }
+  return result;
+}
+
+void exchange::send(locality_number other, const outgoing& parcel) {
+  thread_counts& counts = own_counts();
+  const outbox::added result = add(other, parcel, counts);
   // Who computes in between looks itself now and then: a parcel that waits may wait for an acknowledgement that has come
   // already.
   if ((!result.is_burst || result.is_sent) && result.at != 0 && result.at - counts.last_look > m_look_ticks)
@@ -199,12 +204,7 @@ void exchange::send(locality_number other, const outgoing& parcel) {
 
 bool exchange::try_send(locality_number other, const outgoing& parcel) {
   if (m_outboxes[other]->is_overfull()) return false;
-  thread_counts& counts = own_counts();
-  const outbox::added result = m_outboxes[other]->add(parcel, {counts.identity, counts.looks, runs_in_task()}, m_looks_soon);
-  if (result.is_first) {
-    set_work(other);
-    if (!m_has_sent.load(std::memory_order_relaxed)) m_has_sent.store(true, std::memory_order_relaxed);
-  }
+  const outbox::added result = add(other, parcel, own_counts());
   if (result.deadline_ns != 0) announce_deadline(result.deadline_ns);
   return true;
 }

@@ -12,8 +12,6 @@ namespace trimtab::parcels {
 
 namespace {
 
-// Of looks: while messages travel, and while there are none or they cost next to nothing.
-constexpr double busy_look_s = 0.002, quiet_look_s = 0.05;
 // The first look after a change has parcels in it that were queued before.
 constexpr std::uint32_t settle_looks = 1;
 

@@ -22,13 +22,6 @@ std::uint32_t next_shared_engine() noexcept {
   return next.fetch_add(1);
 }
 
-std::vector<steer::knob_value> first_values(const std::vector<steer::knob>& knobs) {
-  std::vector<steer::knob_value> values;
-  values.reserve(knobs.size());
-  for (const steer::knob& each : knobs) values.push_back(each.initial);
-  return values;
-}
-
 // Localities that declare other knobs under the same name cannot search together.
 std::uint64_t fingerprint_of(const std::vector<steer::knob>& knobs) {
   std::uint64_t mixed = 0;
@@ -70,10 +63,10 @@ void receive_order(const arrival& parcel) {
 }
 
 constexpr const char* label = "whole-job search";
-constexpr parcel_kind join_kind{.signature = 5, .receive = receive_join, .is_internal = true, .label = label};
-constexpr parcel_kind leave_kind{.signature = 6, .receive = receive_leave, .is_internal = true, .label = label};
-constexpr parcel_kind report_kind{.signature = 7, .receive = receive_report, .is_internal = true, .label = label};
-constexpr parcel_kind order_kind{.signature = 8, .receive = receive_order, .is_internal = true, .label = label};
+constexpr parcel_kind join_kind{.signature = 8, .receive = receive_join, .is_internal = true, .label = label};
+constexpr parcel_kind leave_kind{.signature = 9, .receive = receive_leave, .is_internal = true, .label = label};
+constexpr parcel_kind report_kind{.signature = 10, .receive = receive_report, .is_internal = true, .label = label};
+constexpr parcel_kind order_kind{.signature = 11, .receive = receive_order, .is_internal = true, .label = label};
 
 // False: the other one cannot be reached. Then it is lost, which note_gone hears of.
 template <class... values>
@@ -97,7 +90,7 @@ shared_tuning_member::shared_tuning_member(std::string given_name, std::vector<s
       options(given_options),
       token(++last_token),
       m_record(name, next_shared_engine(), false),
-      m_member(first_values(knobs), std::move(apply),
+      m_member(steer::initial_values_of(knobs), std::move(apply),
                [this](steer::decision made) {
                  made.subject = only_subject;
                  made.time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - m_began).count();
@@ -234,19 +227,23 @@ void shared_tuning::on_join(locality_number from, const std::string& name, std::
   send(std::move(orders));
 }
 
+shared_tuning::shared_work* shared_tuning::work_of(const std::string& name, locality_number member, member_token token) {
+  const auto position = m_works.find(name);
+  if (position == m_works.end()) return nullptr;
+  const auto known = position->second.members.find(member);
+  return known != position->second.members.end() && known->second.token == token ? &position->second : nullptr;
+}
+
 void shared_tuning::on_leave(locality_number from, const std::string& name, member_token token) {
   std::vector<letter_to> orders;
   {
     const std::lock_guard guard(m_lock);
-    const auto position = m_works.find(name);
-    if (position == m_works.end()) return;
-    shared_work& work = position->second;
-    const auto member = work.members.find(from);
-    if (member == work.members.end() || member->second.token != token) return;
-    work.members.erase(member);
-    if (work.search == nullptr) return;
-    work.search->leave(from, now_s());
-    advance(name, work, orders);
+    shared_work* const work = work_of(name, from, token);
+    if (work == nullptr) return;
+    work->members.erase(from);
+    if (work->search == nullptr) return;
+    work->search->leave(from);
+    advance(name, *work, orders);
   }
   send(std::move(orders));
 }
@@ -256,13 +253,10 @@ void shared_tuning::on_report(locality_number from, const std::string& name, mem
   std::vector<letter_to> orders;
   {
     const std::lock_guard guard(m_lock);
-    const auto position = m_works.find(name);
-    if (position == m_works.end() || position->second.search == nullptr) return;
-    shared_work& work = position->second;
-    const auto member = work.members.find(from);
-    if (member == work.members.end() || member->second.token != token) return;
-    work.search->report(from, report, now_s());
-    advance(name, work, orders);
+    shared_work* const work = work_of(name, from, token);
+    if (work == nullptr || work->search == nullptr) return;
+    work->search->report(from, report, now_s());
+    advance(name, *work, orders);
   }
   send(std::move(orders));
 }
@@ -279,7 +273,7 @@ void shared_tuning::note_gone(locality_number which) {
     const std::lock_guard guard(m_lock);
     for (auto& [name, work] : m_works) {
       if (work.members.erase(which) == 0 || work.search == nullptr) continue;
-      work.search->leave(which, now_s());
+      work.search->leave(which);
       advance(name, work, orders);
     }
   }

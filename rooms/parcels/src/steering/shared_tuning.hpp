@@ -89,6 +89,8 @@ class shared_tuning {
     std::uint64_t searches = 0;                    // that locality 0 has begun
     std::map<locality_number, joined> members;
   };
+  // Where that locality takes part as that member; nullptr: it does not, or not any more.
+  shared_work* work_of(const std::string& name, locality_number member, member_token token);
   struct letter_to {
     locality_number to;
     std::string name;

@@ -13,6 +13,9 @@ namespace trimtab::parcels {
 // All subjects about messages are in one group: the knobs of one change what is measured of the others.
 inline constexpr std::uint64_t traffic_group = 1;
 
+// Of looks at it: while messages travel, and while there are none or they cost next to nothing.
+inline constexpr double busy_look_s = 0.002, quiet_look_s = 0.05;
+
 struct traffic_progress {
   std::uint64_t parcels = 0;  // of the program, sent or handled
   std::uint64_t sent = 0;     // of these

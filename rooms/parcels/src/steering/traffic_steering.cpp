@@ -13,9 +13,6 @@ namespace trimtab::parcels {
 
 namespace {
 
-// Of snapshots: while messages travel, and while there are none or they cost next to nothing.
-constexpr double busy_period_s = 0.002, quiet_period_s = 0.05;
-
 std::uint32_t next_number() noexcept {
   static std::atomic<std::uint32_t> next{task_steering::first_messages_engine};
   return next.fetch_add(1);
@@ -47,7 +44,7 @@ traffic_steering::traffic_steering(exchange& traffic, served_transport* servers,
                  [this](const steer::snapshot& latest_snapshot, steer::decision_number decided) {
                    stepped(latest_snapshot, decided);
                  },
-                 [this] { return is_at_rest() ? quiet_period_s : busy_period_s; }}) {}
+                 [this] { return is_at_rest() ? quiet_look_s : busy_look_s; }}) {}
 
 traffic_steering::~traffic_steering() {
   m_threads.end();

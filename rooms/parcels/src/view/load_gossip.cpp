@@ -25,10 +25,10 @@ void receive_answer(const arrival& parcel) {
   if (load_gossip* const gossip = parcel.receiver.gossip()) gossip->on_view(parcel.from, parcel.arguments, false);
 }
 
-constexpr parcel_kind round_kind{.signature = 4, .receive = receive_round, .is_internal = true, .label = "load"};
-constexpr parcel_kind answer_kind{.signature = 5, .receive = receive_answer, .is_internal = true, .label = "load, answered"};
+constexpr parcel_kind round_kind{.signature = 5, .receive = receive_round, .is_internal = true, .label = "load"};
+constexpr parcel_kind answer_kind{.signature = 6, .receive = receive_answer, .is_internal = true, .label = "load, answered"};
 constexpr parcel_kind along_kind{
-    .signature = 6, .receive = receive_answer, .is_internal = true, .label = "load, along with others"};
+    .signature = 7, .receive = receive_answer, .is_internal = true, .label = "load, along with others"};
 
 // At once, and in a queue of its own: in that of the program's parcels it would change what is expected of these.
 action& action_of_its_own(const parcel_kind& kind) {

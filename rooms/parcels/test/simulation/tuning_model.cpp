@@ -130,7 +130,7 @@ class simulated_tuning {
     if (next.epochs < 10 * (m_lost + 1)) return;
     m_lost += 1;
     next.is_lost = true;
-    search_of(next).leave(next.member_of_search, now_s());
+    search_of(next).leave(next.member_of_search);
     hand_out(next.search);
   }
 

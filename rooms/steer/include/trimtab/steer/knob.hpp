@@ -32,6 +32,13 @@ struct knob {
   bool operator==(const knob&) const = default;
 };
 
+inline std::vector<knob_value> initial_values_of(const std::vector<knob>& knobs) {
+  std::vector<knob_value> values;
+  values.reserve(knobs.size());
+  for (const knob& each : knobs) values.push_back(each.initial);
+  return values;
+}
+
 // A knob of a subject: its place among the subject's knobs.
 struct knob_id {
   subject_id subject = 0;

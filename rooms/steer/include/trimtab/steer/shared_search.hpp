@@ -59,7 +59,7 @@ class shared_search {
 
   // Times never fall. A member that leaves, or is lost, may join again.
   void join(member_number member, double time_s);
-  void leave(member_number member, double time_s);
+  void leave(member_number member);
   // Of an order that is not the member's latest: ignored.
   void report(member_number member, const shared_report& reported, double time_s);
   // Orders for all members that can have one. To be called after each of the above, and from time to time.

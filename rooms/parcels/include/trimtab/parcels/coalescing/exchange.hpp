@@ -148,6 +148,7 @@ class exchange final : public tasks::background_work, private message_sink {
   thread_counts& own_counts() noexcept;
   thread_counts& counts_of(std::int64_t thread);
   void set_work(locality_number other) noexcept;
+  outbox::added add(locality_number other, const outgoing& parcel, const thread_counts& counts);
   void wait_for_room(locality_number other);
   template <class function>
   void for_each_with_work(function&& call);
