@@ -21,6 +21,10 @@ FILE_KIND = Enumeration(
         Value(5, "profile"),
         Value(6, "switches"),
         Value(7, "decisions"),
+        Value(8, "scheduler_threads"),
+        Value(9, "scheduler_charges"),
+        Value(10, "scheduler_delays"),
+        Value(11, "scheduler_events"),
     ),
     labels="FILE_KINDS",
 )
@@ -576,6 +580,48 @@ COUNTER_NAME = Enumeration(
     is_written=True,
 )
 
+SCHEDULER_EVENT_KIND = Enumeration(
+    "scheduler_event_kind",
+    "SchedulerEventKind",
+    "u16",
+    "What the operating system's scheduler did.",
+    (
+        Value(1, "switched", "a CPU goes on with another thread"),
+        Value(2, "woken", "a thread can run again, or for the first time"),
+        Value(3, "moved", "a thread is to run on another CPU"),
+        Value(4, "lost", "events of that CPU are missing up to here"),
+    ),
+)
+SCHEDULER_WAIT = Enumeration(
+    "scheduler_wait",
+    "SchedulerWait",
+    "u16",
+    "Why a thread waited for a CPU.",
+    (
+        Value(1, "woken", "it was woken: from the wake-up until it ran"),
+        Value(2, "preempted", "it was taken off its CPU while it could go on: from then until it ran again"),
+    ),
+)
+SCHEDULER_CHARGE_KIND = Enumeration(
+    "scheduler_charge_kind",
+    "SchedulerChargeKind",
+    "u16",
+    "What a thread has to do with another one's waits.",
+    (
+        Value(1, "ran_after_wake_up", "it ran on the CPU for which the other one waited after a wake-up"),
+        Value(2, "ran_after_preemption", "it ran there while the other one waited after a preemption"),
+        Value(3, "woke", "it woke the other one, which waited then"),
+    ),
+)
+SCHEDULER_THREAD_FLAGS = Enumeration(
+    "scheduler_thread_flags",
+    "SchedulerThreadFlags",
+    "u32",
+    "What is known of a thread.",
+    (Value(1, "watched", "the launcher has started it, or one of its ancestors"),),
+    is_flags=True,
+)
+
 ALL = (
     FILE_KIND,
     PROCESS_STATE,
@@ -599,4 +645,8 @@ ALL = (
     DECISION_REASON,
     POLICY_NAME,
     COUNTER_NAME,
+    SCHEDULER_EVENT_KIND,
+    SCHEDULER_WAIT,
+    SCHEDULER_CHARGE_KIND,
+    SCHEDULER_THREAD_FLAGS,
 )

@@ -26,7 +26,7 @@ CONSTANTS = (
         "format_minor",
         "MINOR",
         "u64",
-        4,
+        5,
         "Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.",
     ),
     Constant("header_bytes", "HEADER_BYTES", "size", 4096, "Bytes of the header of every file."),
@@ -247,6 +247,101 @@ DECISION = Record(
     ),
 )
 
+SCHEDULER_HEADER = Record(
+    "scheduler_header",
+    "SCHEDULER_HEADER",
+    "scheduler-HOST/threads.tt, at byte 64: what was recorded of all CPUs of a host. Times are of CLOCK_MONOTONIC.",
+    (
+        Field("begin_ns", "u64", "the recording began", "ns"),
+        Field("end_ns", "u64", "up to when everything is counted", "ns"),
+        Field("is_ended", "u32", "1: the recording ended in order; 0: it goes on, or was killed"),
+        Field("cpus", "u32", "whose events are recorded"),
+        Field("busy_ns", "u64", "all CPUs together: a thread ran", "ns"),
+        Field("idle_ns", "u64", "likewise: none did", "ns"),
+        Field("events", "u64", "of the scheduler"),
+        Field("lost", "u64", "events that found no room in the kernel's rings"),
+        Field("inferred", "u64", "switches of idle CPUs that the kernel did not record"),
+        Field("damaged", "u64", "records of the kernel that were not understood"),
+        Field("watched_pid", "u32", "process whose descendants are the program"),
+        Field("recorder_pid", "u32", "process that records"),
+        Field("recorder_cpu_ns", "u64", "own cost: its CPU time", "ns"),
+        Field("host", "char[64]", "name of the host"),
+    ),
+    start=64,
+)
+SCHEDULER_THREAD = Record(
+    "scheduler_thread",
+    "SCHEDULER_THREAD",
+    "In scheduler-HOST/threads.tt: a thread of any program. Its number there, from 1, stands for it in the other files.",
+    (
+        Field("pid", "u32", "of its process, as the recorder sees it", "", "0: not known"),
+        Field("tid", "u32", "its own, likewise", "", "0: not known"),
+        Field("system_tid", "u32", "its own, as the first namespace of processes has it"),
+        Field("parent", "u32", "number of the thread that made it", "", "0: not seen"),
+        Field("flags", "u32", "scheduler_thread_flags"),
+        Field("reserved", "u32"),
+        Field("name", "char[16]", "of the thread"),
+        Field("program", "char[16]", "name of its process"),
+        Field("begin_ns", "u64", "first seen", "ns"),
+        Field("running_ns", "u64", "on a CPU", "ns"),
+        Field("voluntary_switches", "u64", "it left its CPU because it waited for something, or ended"),
+        Field("involuntary_switches", "u64", "it left its CPU while it could go on"),
+        Field("moves", "u64", "to other CPUs"),
+        Field("woken_waits", "u64", "waits for a CPU after a wake-up"),
+        Field("woken_ns", "u64", "in these", "ns"),
+        Field("longest_woken_ns", "u64", "the longest of these", "ns"),
+        Field("preempted_waits", "u64", "waits for a CPU after a preemption"),
+        Field("preempted_ns", "u64", "in these", "ns"),
+        Field("longest_preempted_ns", "u64", "the longest of these", "ns"),
+        Field("idle_though_ready_ns", "u64", "part of both kinds of waits: its CPU was idle", "ns"),
+        Field("unknown_ns", "u64", "part of both kinds of waits: nobody knows what its CPU did", "ns"),
+    ),
+)
+SCHEDULER_CHARGE = Record(
+    "scheduler_charge",
+    "SCHEDULER_CHARGE",
+    "In scheduler-HOST/charges.tt: what one thread has to do with another one's waits for a CPU. What ran, idle and unknown time "
+    "of a thread add up to its waits.",
+    (
+        Field("waiter", "u32", "number of the thread that waited"),
+        Field("other", "u32", "number of the thread that ran, or woke it"),
+        Field("kind", "scheduler_charge_kind"),
+        Field("reserved", "u16[3]"),
+        Field("ns", "u64", "of the waits", "ns"),
+        Field("count", "u64", "waits"),
+    ),
+)
+SCHEDULER_DELAY = Record(
+    "scheduler_delay",
+    "SCHEDULER_DELAY",
+    "In scheduler-HOST/delays.tt: how many waits of a thread took how long.",
+    (
+        Field("thread", "u32", "its number"),
+        Field("kind", "scheduler_wait"),
+        Field("reserved", "u16"),
+        Field("longest_ns", "u64", "no wait of these was longer, and none shorter by more than 1/32", "ns"),
+        Field("count", "u64", "waits"),
+    ),
+)
+SCHEDULER_EVENT = Record(
+    "scheduler_event",
+    "SCHEDULER_EVENT",
+    "In scheduler-HOST/events.tt, in the order of time; only in a trace.",
+    (
+        Field("time_ns", "u64", "CLOCK_MONOTONIC", "ns"),
+        Field(
+            "thread",
+            "u32",
+            "switched: who leaves the CPU, 0: it was idle; woken, moved: who; lost: how many events",
+        ),
+        Field("other", "u32", "switched: who gets the CPU, 0: nobody; woken: who woke it, 0: an interrupt"),
+        Field("cpu", "u16", "where it happened"),
+        Field("target_cpu", "u16", "woken, moved: where the thread is to run"),
+        Field("kind", "scheduler_event_kind"),
+        Field("can_run", "u16", "switched: 1: who leaves could go on"),
+    ),
+)
+
 NAME_RECORD = Record(
     "name_record",
     "NAME_RECORD",
@@ -366,11 +461,33 @@ FILES = (
     ),
     File("HOST-PID-N/lane-0000.events", "events of a lane: a ring, or appended to", "event"),
     File("HOST-PID-N/lane-0000.profile", "profile rows of a lane", "profile_row"),
+    File(
+        "scheduler-HOST/threads.tt",
+        "what the operating system's scheduler did with each thread of the host; only with `--kernel`",
+        "scheduler_thread",
+    ),
+    File("scheduler-HOST/charges.tt", "who ran while whom waited for a CPU", "scheduler_charge"),
+    File("scheduler-HOST/delays.tt", "how long these waits took", "scheduler_delay"),
+    File("scheduler-HOST/events.tt", "every event; only in a trace", "scheduler_event"),
 )
 
 SCHEMA = Schema(
     ALL,
-    (FILE_HEADER, PROCESS_HEADER, LANE_HEADER, EVENT, PROFILE_ROW, DECISION, SAMPLE, NAME_RECORD),
+    (
+        FILE_HEADER,
+        PROCESS_HEADER,
+        LANE_HEADER,
+        EVENT,
+        PROFILE_ROW,
+        DECISION,
+        SAMPLE,
+        SCHEDULER_HEADER,
+        SCHEDULER_THREAD,
+        SCHEDULER_CHARGE,
+        SCHEDULER_DELAY,
+        SCHEDULER_EVENT,
+        NAME_RECORD,
+    ),
     NAMES,
     CONSTANTS,
     FILES,

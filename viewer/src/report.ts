@@ -98,6 +98,8 @@ export interface Report {
   workers: WorkerSummary[];
   /** messages between localities; null: none were recorded */
   network: Network | null;
+  /** the operating system's scheduler; null: not recorded (`--kernel`) */
+  kernel: Kernel | null;
   /** in order of time */
   decisions: Decision[];
   schedulers: Scheduler[];
@@ -586,6 +588,158 @@ export interface SizeClass {
   count: number;
 }
 
+/** What the operating system's scheduler did with the program and with everything else, from its own events (`--kernel`). */
+export interface Kernel {
+  /** recorded time, of all hosts, s */
+  observed_s: number;
+  /** whose events are recorded */
+  cpus: number;
+  /** of these CPUs: a thread ran, s */
+  busy_s: number;
+  /** of these CPUs: none did, s */
+  idle_s: number;
+  /** of the program's threads, on CPUs, s */
+  running_s: number;
+  /** of the program's threads, ready to run, without a CPU, s */
+  waiting_s: number;
+  /** of the program's threads */
+  switches: number;
+  /** most time first */
+  preemptors: Preemptor[];
+  /** part of `waiting_s`: the thread's CPU was idle, s */
+  idle_though_ready_s: number;
+  /** part of `waiting_s`: what the CPU did is not known, s */
+  unknown_s: number;
+  /** waits of the program's threads after a wake-up */
+  wakeup_latency: Delays;
+  /** waits of the program's threads after a preemption */
+  preemption: Delays;
+  /** everything that ran, most time first */
+  programs: ScheduledProgram[];
+  /** of the observed program, most time waited first */
+  threads: ScheduledThread[];
+  /** most time first */
+  late_wakers: LateWaker[];
+  /** of the scheduler that were recorded */
+  events: number;
+  /** events that were lost */
+  lost: number;
+  /** switches of idle CPUs that the kernel did not record */
+  inferred: number;
+  /** CPU time that recording took, s */
+  recorder_s: number;
+  /** every recording ended in order */
+  complete: boolean;
+}
+
+/** A process that ran while threads of the program waited for its CPU. */
+export interface Preemptor {
+  /** of the process */
+  name: string;
+  /** process id; null: not known, or several programs that ended */
+  pid: number | null;
+  /** where it ran */
+  host: string;
+  /** it is part of the program */
+  is_own: boolean;
+  /** that threads of the program waited meanwhile, s */
+  time_s: number;
+  /** of all time that the program's threads waited for a CPU, share */
+  share: number;
+  /** waits in which it has run */
+  count: number;
+  /** part of `time_s`: the program's threads were taken off their CPU before, s */
+  preempted_s: number;
+}
+
+/** What the operating system's scheduler did with all threads of one program, whatever its processes. */
+export interface ScheduledProgram {
+  /** of its processes */
+  name: string;
+  /** where it ran */
+  host: string;
+  /** it is part of the observed program */
+  is_own: boolean;
+  /** that ran or waited */
+  processes: number;
+  /** likewise */
+  threads: number;
+  /** on CPUs: the parallel cost, s */
+  running_s: number;
+  /** its threads left a CPU */
+  switches: number;
+  /** of these: it waited for something, or ended */
+  voluntary: number;
+  /** of these: it could go on */
+  involuntary: number;
+  /** moves to other CPUs */
+  migrations: number;
+  /** ready to run, without a CPU, s */
+  waiting_s: number;
+  /** waits after a wake-up */
+  wakeup_latency: Delays;
+  /** waits after a preemption */
+  preemption: Delays;
+}
+
+/** The same of one thread of the observed program. */
+export interface ScheduledThread {
+  /** of the thread */
+  name: string;
+  /** of its process */
+  program: string;
+  /** where it ran */
+  host: string;
+  /** of its process; null: not known */
+  pid: number | null;
+  /** its own; null: not known */
+  tid: number | null;
+  /** on CPUs, s */
+  running_s: number;
+  /** it left its CPU because it waited for something, or ended */
+  voluntary: number;
+  /** it left its CPU while it could go on */
+  involuntary: number;
+  /** moves to other CPUs */
+  migrations: number;
+  /** ready to run, without a CPU, s */
+  waiting_s: number;
+  /** waits after a wake-up */
+  wakeup_latency: Delays;
+  /** waits after a preemption */
+  preemption: Delays;
+  /** part of `waiting_s`: its CPU was idle, s */
+  idle_though_ready_s: number;
+}
+
+/** Who woke threads of the program, which then waited for a CPU. */
+export interface LateWaker {
+  /** of the process that woke them */
+  name: string;
+  /** name of the threads that were woken */
+  woken: string;
+  /** where */
+  host: string;
+  /** that they waited, s */
+  time_s: number;
+  /** wake-ups */
+  count: number;
+}
+
+/** Waits for a CPU: how many, and how long. */
+export interface Delays {
+  /** waits */
+  count: number;
+  /** all together, s */
+  sum_s: number;
+  /** half of them are not longer, s; null: none */
+  p50_s: number | null;
+  /** 99 % of them are not longer, s; null: none */
+  p99_s: number | null;
+  /** the longest, s; null: none */
+  max_s: number | null;
+}
+
 /** A decision that changed the knobs of one subject while the program ran. */
 export interface Decision {
   /** `id` of the process */
@@ -742,6 +896,7 @@ export const readReport = (from: Dict): Report => ({
   findings: dicts(from.findings).map(readFinding),
   workers: dicts(from.workers).map(readWorkerSummary),
   network: maybe(from.network, readNetwork),
+  kernel: maybe(from.kernel, readKernel),
   decisions: dicts(from.decisions).map(readDecision),
   schedulers: dicts(from.schedulers).map(readScheduler),
   lanes: dicts(from.lanes).map(readLaneSummary),
@@ -1016,6 +1171,88 @@ export const readActionFlow = (from: Dict): ActionFlow => ({
 export const readSizeClass = (from: Dict): SizeClass => ({
   below: amount(from.below),
   count: amount(from.count),
+});
+
+export const readKernel = (from: Dict): Kernel => ({
+  observed_s: amount(from.observed_s),
+  cpus: amount(from.cpus),
+  busy_s: amount(from.busy_s),
+  idle_s: amount(from.idle_s),
+  running_s: amount(from.running_s),
+  waiting_s: amount(from.waiting_s),
+  switches: amount(from.switches),
+  preemptors: dicts(from.preemptors).map(readPreemptor),
+  idle_though_ready_s: amount(from.idle_though_ready_s),
+  unknown_s: amount(from.unknown_s),
+  wakeup_latency: readDelays(dict(from.wakeup_latency)),
+  preemption: readDelays(dict(from.preemption)),
+  programs: dicts(from.programs).map(readScheduledProgram),
+  threads: dicts(from.threads).map(readScheduledThread),
+  late_wakers: dicts(from.late_wakers).map(readLateWaker),
+  events: amount(from.events),
+  lost: amount(from.lost),
+  inferred: amount(from.inferred),
+  recorder_s: amount(from.recorder_s),
+  complete: from.complete === true,
+});
+
+export const readPreemptor = (from: Dict): Preemptor => ({
+  name: text(from.name),
+  pid: figure(from.pid),
+  host: text(from.host),
+  is_own: from.is_own === true,
+  time_s: amount(from.time_s),
+  share: amount(from.share),
+  count: amount(from.count),
+  preempted_s: amount(from.preempted_s),
+});
+
+export const readScheduledProgram = (from: Dict): ScheduledProgram => ({
+  name: text(from.name),
+  host: text(from.host),
+  is_own: from.is_own === true,
+  processes: amount(from.processes),
+  threads: amount(from.threads),
+  running_s: amount(from.running_s),
+  switches: amount(from.switches),
+  voluntary: amount(from.voluntary),
+  involuntary: amount(from.involuntary),
+  migrations: amount(from.migrations),
+  waiting_s: amount(from.waiting_s),
+  wakeup_latency: readDelays(dict(from.wakeup_latency)),
+  preemption: readDelays(dict(from.preemption)),
+});
+
+export const readScheduledThread = (from: Dict): ScheduledThread => ({
+  name: text(from.name),
+  program: text(from.program),
+  host: text(from.host),
+  pid: figure(from.pid),
+  tid: figure(from.tid),
+  running_s: amount(from.running_s),
+  voluntary: amount(from.voluntary),
+  involuntary: amount(from.involuntary),
+  migrations: amount(from.migrations),
+  waiting_s: amount(from.waiting_s),
+  wakeup_latency: readDelays(dict(from.wakeup_latency)),
+  preemption: readDelays(dict(from.preemption)),
+  idle_though_ready_s: amount(from.idle_though_ready_s),
+});
+
+export const readLateWaker = (from: Dict): LateWaker => ({
+  name: text(from.name),
+  woken: text(from.woken),
+  host: text(from.host),
+  time_s: amount(from.time_s),
+  count: amount(from.count),
+});
+
+export const readDelays = (from: Dict): Delays => ({
+  count: amount(from.count),
+  sum_s: amount(from.sum_s),
+  p50_s: figure(from.p50_s),
+  p99_s: figure(from.p99_s),
+  max_s: figure(from.max_s),
 });
 
 export const readDecision = (from: Dict): Decision => ({

@@ -81,6 +81,7 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
             ),
         ),
         network=_network(processes),
+        kernel=None,
         decisions=_decisions(processes),
         schedulers=_entries_of_processes(
             processes, lambda process_report: schedulers(process_report.process, process_report.id)
@@ -142,6 +143,7 @@ def _of_launcher(run: Run) -> Report:
         findings=(),
         workers=(),
         network=None,
+        kernel=None,
         decisions=(),
         schedulers=(),
         lanes=(),

@@ -19,6 +19,10 @@ class FileKind(IntEnum):
     PROFILE = 5
     SWITCHES = 6
     DECISIONS = 7
+    SCHEDULER_THREADS = 8
+    SCHEDULER_CHARGES = 9
+    SCHEDULER_DELAYS = 10
+    SCHEDULER_EVENTS = 11
 
 
 class ProcessState(IntEnum):
@@ -212,6 +216,36 @@ class NameTag(IntEnum):
     POLICY = 8
 
 
+class SchedulerEventKind(IntEnum):
+    """What the operating system's scheduler did."""
+
+    SWITCHED = 1  # a CPU goes on with another thread
+    WOKEN = 2  # a thread can run again, or for the first time
+    MOVED = 3  # a thread is to run on another CPU
+    LOST = 4  # events of that CPU are missing up to here
+
+
+class SchedulerWait(IntEnum):
+    """Why a thread waited for a CPU."""
+
+    WOKEN = 1  # it was woken: from the wake-up until it ran
+    PREEMPTED = 2  # it was taken off its CPU while it could go on: from then until it ran again
+
+
+class SchedulerChargeKind(IntEnum):
+    """What a thread has to do with another one's waits."""
+
+    RAN_AFTER_WAKE_UP = 1  # it ran on the CPU for which the other one waited after a wake-up
+    RAN_AFTER_PREEMPTION = 2  # it ran there while the other one waited after a preemption
+    WOKE = 3  # it woke the other one, which waited then
+
+
+class SchedulerThreadFlags(IntFlag):
+    """What is known of a thread."""
+
+    WATCHED = 1  # the launcher has started it, or one of its ancestors
+
+
 class RegionFields(IntEnum):
     """The fields of `x` in rows of metric region."""
 
@@ -356,6 +390,10 @@ FILE_KINDS = {
     5: "profile",
     6: "switches",
     7: "decisions",
+    8: "scheduler_threads",
+    9: "scheduler_charges",
+    10: "scheduler_delays",
+    11: "scheduler_events",
 }
 
 LANE_KINDS = {

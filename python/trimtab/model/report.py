@@ -33,6 +33,7 @@ class Report(Struct, frozen=True):
         tasks: most time first.
         findings: largest gain first.
         network: messages between localities; None: none were recorded.
+        kernel: the operating system's scheduler; None: not recorded (`--kernel`).
         decisions: in order of time.
         timeline: the sum over the processes that take part; None: no events.
     """
@@ -64,6 +65,7 @@ class Report(Struct, frozen=True):
     findings: tuple[Finding, ...]
     workers: tuple[WorkerSummary, ...]
     network: Network | None
+    kernel: Kernel | None
     decisions: tuple[Decision, ...]
     schedulers: tuple[Scheduler, ...]
     lanes: tuple[LaneSummary, ...]
@@ -652,6 +654,182 @@ class SizeClass(Struct, frozen=True):
 
     below: int
     count: int
+
+
+class Kernel(Struct, frozen=True):
+    """What the operating system's scheduler did with the program and with everything else, from its own events (`--kernel`).
+
+    Attributes:
+        observed_s: recorded time, of all hosts, s.
+        cpus: whose events are recorded.
+        busy_s: of these CPUs: a thread ran, s.
+        idle_s: of these CPUs: none did, s.
+        running_s: of the program's threads, on CPUs, s.
+        waiting_s: of the program's threads, ready to run, without a CPU, s.
+        switches: of the program's threads.
+        preemptors: most time first.
+        idle_though_ready_s: part of `waiting_s`: the thread's CPU was idle, s.
+        unknown_s: part of `waiting_s`: what the CPU did is not known, s.
+        wakeup_latency: waits of the program's threads after a wake-up.
+        preemption: waits of the program's threads after a preemption.
+        programs: everything that ran, most time first.
+        threads: of the observed program, most time waited first.
+        late_wakers: most time first.
+        events: of the scheduler that were recorded.
+        lost: events that were lost.
+        inferred: switches of idle CPUs that the kernel did not record.
+        recorder_s: CPU time that recording took, s.
+        complete: every recording ended in order.
+    """
+
+    observed_s: float
+    cpus: int
+    busy_s: float
+    idle_s: float
+    running_s: float
+    waiting_s: float
+    switches: int
+    preemptors: tuple[Preemptor, ...]
+    idle_though_ready_s: float
+    unknown_s: float
+    wakeup_latency: Delays
+    preemption: Delays
+    programs: tuple[ScheduledProgram, ...]
+    threads: tuple[ScheduledThread, ...]
+    late_wakers: tuple[LateWaker, ...]
+    events: int
+    lost: int
+    inferred: int
+    recorder_s: float
+    complete: bool
+
+
+class Preemptor(Struct, frozen=True):
+    """A process that ran while threads of the program waited for its CPU.
+
+    Attributes:
+        name: of the process.
+        pid: process id; None: not known, or several programs that ended.
+        host: where it ran.
+        is_own: it is part of the program.
+        time_s: that threads of the program waited meanwhile, s.
+        share: of all time that the program's threads waited for a CPU, share.
+        count: waits in which it has run.
+        preempted_s: part of `time_s`: the program's threads were taken off their CPU before, s.
+    """
+
+    name: str
+    pid: int | None
+    host: str
+    is_own: bool
+    time_s: float
+    share: float
+    count: int
+    preempted_s: float
+
+
+class ScheduledProgram(Struct, frozen=True):
+    """What the operating system's scheduler did with all threads of one program, whatever its processes.
+
+    Attributes:
+        name: of its processes.
+        host: where it ran.
+        is_own: it is part of the observed program.
+        processes: that ran or waited.
+        threads: likewise.
+        running_s: on CPUs: the parallel cost, s.
+        switches: its threads left a CPU.
+        voluntary: of these: it waited for something, or ended.
+        involuntary: of these: it could go on.
+        migrations: moves to other CPUs.
+        waiting_s: ready to run, without a CPU, s.
+        wakeup_latency: waits after a wake-up.
+        preemption: waits after a preemption.
+    """
+
+    name: str
+    host: str
+    is_own: bool
+    processes: int
+    threads: int
+    running_s: float
+    switches: int
+    voluntary: int
+    involuntary: int
+    migrations: int
+    waiting_s: float
+    wakeup_latency: Delays
+    preemption: Delays
+
+
+class ScheduledThread(Struct, frozen=True):
+    """The same of one thread of the observed program.
+
+    Attributes:
+        name: of the thread.
+        program: of its process.
+        host: where it ran.
+        pid: of its process; None: not known.
+        tid: its own; None: not known.
+        running_s: on CPUs, s.
+        voluntary: it left its CPU because it waited for something, or ended.
+        involuntary: it left its CPU while it could go on.
+        migrations: moves to other CPUs.
+        waiting_s: ready to run, without a CPU, s.
+        wakeup_latency: waits after a wake-up.
+        preemption: waits after a preemption.
+        idle_though_ready_s: part of `waiting_s`: its CPU was idle, s.
+    """
+
+    name: str
+    program: str
+    host: str
+    pid: int | None
+    tid: int | None
+    running_s: float
+    voluntary: int
+    involuntary: int
+    migrations: int
+    waiting_s: float
+    wakeup_latency: Delays
+    preemption: Delays
+    idle_though_ready_s: float
+
+
+class LateWaker(Struct, frozen=True):
+    """Who woke threads of the program, which then waited for a CPU.
+
+    Attributes:
+        name: of the process that woke them.
+        woken: name of the threads that were woken.
+        host: where.
+        time_s: that they waited, s.
+        count: wake-ups.
+    """
+
+    name: str
+    woken: str
+    host: str
+    time_s: float
+    count: int
+
+
+class Delays(Struct, frozen=True):
+    """Waits for a CPU: how many, and how long.
+
+    Attributes:
+        count: waits.
+        sum_s: all together, s.
+        p50_s: half of them are not longer, s; None: none.
+        p99_s: 99 % of them are not longer, s; None: none.
+        max_s: the longest, s; None: none.
+    """
+
+    count: int
+    sum_s: float
+    p50_s: float | None
+    p99_s: float | None
+    max_s: float | None
 
 
 class Decision(Struct, frozen=True):

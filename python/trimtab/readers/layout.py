@@ -12,7 +12,7 @@ from trimtab.model.enumerations import FILE_KINDS, NameTag
 
 MAGIC = b"TRIMTAB\0"
 VERSION = 1
-MINOR = 4
+MINOR = 5
 HEADER_BYTES = 4096
 HISTOGRAM_BUCKETS = 42
 KINDS = FILE_KINDS
@@ -146,6 +146,79 @@ SAMPLE = np.dtype(
         ("lane", "<u4"),
         ("value", "<f8"),
         ("reserved", "<u8"),
+    ]
+)
+SCHEDULER_HEADER = np.dtype(
+    [
+        ("begin_ns", "<u8"),
+        ("end_ns", "<u8"),
+        ("is_ended", "<u4"),
+        ("cpus", "<u4"),
+        ("busy_ns", "<u8"),
+        ("idle_ns", "<u8"),
+        ("events", "<u8"),
+        ("lost", "<u8"),
+        ("inferred", "<u8"),
+        ("damaged", "<u8"),
+        ("watched_pid", "<u4"),
+        ("recorder_pid", "<u4"),
+        ("recorder_cpu_ns", "<u8"),
+        ("host", "V64"),
+    ]
+)
+SCHEDULER_THREAD = np.dtype(
+    [
+        ("pid", "<u4"),
+        ("tid", "<u4"),
+        ("system_tid", "<u4"),
+        ("parent", "<u4"),
+        ("flags", "<u4"),
+        ("reserved", "<u4"),
+        ("name", "V16"),
+        ("program", "V16"),
+        ("begin_ns", "<u8"),
+        ("running_ns", "<u8"),
+        ("voluntary_switches", "<u8"),
+        ("involuntary_switches", "<u8"),
+        ("moves", "<u8"),
+        ("woken_waits", "<u8"),
+        ("woken_ns", "<u8"),
+        ("longest_woken_ns", "<u8"),
+        ("preempted_waits", "<u8"),
+        ("preempted_ns", "<u8"),
+        ("longest_preempted_ns", "<u8"),
+        ("idle_though_ready_ns", "<u8"),
+        ("unknown_ns", "<u8"),
+    ]
+)
+SCHEDULER_CHARGE = np.dtype(
+    [
+        ("waiter", "<u4"),
+        ("other", "<u4"),
+        ("kind", "<u2"),
+        ("reserved", "<u2", (3,)),
+        ("ns", "<u8"),
+        ("count", "<u8"),
+    ]
+)
+SCHEDULER_DELAY = np.dtype(
+    [
+        ("thread", "<u4"),
+        ("kind", "<u2"),
+        ("reserved", "<u2"),
+        ("longest_ns", "<u8"),
+        ("count", "<u8"),
+    ]
+)
+SCHEDULER_EVENT = np.dtype(
+    [
+        ("time_ns", "<u8"),
+        ("thread", "<u4"),
+        ("other", "<u4"),
+        ("cpu", "<u2"),
+        ("target_cpu", "<u2"),
+        ("kind", "<u2"),
+        ("can_run", "<u2"),
     ]
 )
 NAME_RECORD = np.dtype(

@@ -199,11 +199,18 @@ bool served_transport::drain(std::uint64_t ns) noexcept {
   return true;
 }
 
+// What somebody still wants to send while this locality leaves, such as an acknowledgement, is refused or dropped: then
+// servers have sent or dropped everything that was handed over.
 bool served_transport::leave(std::uint64_t ns) noexcept {
   const std::uint64_t begin_ns = base::monotonic_ns();
+  const auto rest_ns = [&] {
+    const std::uint64_t passed_ns = base::monotonic_ns() - begin_ns;
+    return passed_ns < ns ? ns - passed_ns : 0;
+  };
   if (!drain(ns)) return false;
-  const std::uint64_t passed_ns = base::monotonic_ns() - begin_ns;
-  return m_inner->leave(passed_ns < ns ? ns - passed_ns : 0);
+  for (destination& target : m_destinations) target.is_gone.store(true, std::memory_order_relaxed);
+  if (!drain(rest_ns())) return false;
+  return m_inner->leave(rest_ns());
 }
 
 }  // namespace trimtab::parcels

@@ -26,7 +26,7 @@ inline constexpr char file_magic[8] = {'T', 'R', 'I', 'M', 'T', 'A', 'B', '\0'};
 // Rises with every change that older readers would misread.
 inline constexpr std::uint32_t format_version = 1;
 // Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.
-inline constexpr std::uint64_t format_minor = 4;
+inline constexpr std::uint64_t format_minor = 5;
 // Bytes of the header of every file.
 inline constexpr std::size_t header_bytes = 4096;
 // Stands for no lane.
@@ -47,6 +47,10 @@ enum class file_kind : std::uint32_t {
   profile = 5,
   switches = 6,
   decisions = 7,
+  scheduler_threads = 8,
+  scheduler_charges = 9,
+  scheduler_delays = 10,
+  scheduler_events = 11,
 };
 
 // How far a process got.
@@ -235,6 +239,32 @@ enum class name_tag : std::uint16_t {
   policy = 8,
 };
 
+// What the operating system's scheduler did.
+enum class scheduler_event_kind : std::uint16_t {
+  switched = 1,  // a CPU goes on with another thread
+  woken = 2,     // a thread can run again, or for the first time
+  moved = 3,     // a thread is to run on another CPU
+  lost = 4,      // events of that CPU are missing up to here
+};
+
+// Why a thread waited for a CPU.
+enum class scheduler_wait : std::uint16_t {
+  woken = 1,      // it was woken: from the wake-up until it ran
+  preempted = 2,  // it was taken off its CPU while it could go on: from then until it ran again
+};
+
+// What a thread has to do with another one's waits.
+enum class scheduler_charge_kind : std::uint16_t {
+  ran_after_wake_up = 1,     // it ran on the CPU for which the other one waited after a wake-up
+  ran_after_preemption = 2,  // it ran there while the other one waited after a preemption
+  woke = 3,                  // it woke the other one, which waited then
+};
+
+// What is known of a thread.
+namespace scheduler_thread_flags {
+inline constexpr std::uint32_t watched = 1;  // the launcher has started it, or one of its ancestors
+}  // namespace scheduler_thread_flags
+
 // The fields of a profile row's `x`, by metric: row.x[team_fields::arrival].
 namespace region_fields {
 inline constexpr std::size_t threads = 0;       // sum over instances of the threads that took part
@@ -414,6 +444,85 @@ struct sample {
   std::uint64_t reserved;
 };
 static_assert(sizeof(sample) == 32);
+
+// scheduler-HOST/threads.tt, at byte 64: what was recorded of all CPUs of a host. Times are of CLOCK_MONOTONIC.
+struct scheduler_header {
+  std::uint64_t begin_ns;         // the recording began, ns
+  std::uint64_t end_ns;           // up to when everything is counted, ns
+  std::uint32_t is_ended;         // 1: the recording ended in order; 0: it goes on, or was killed
+  std::uint32_t cpus;             // whose events are recorded
+  std::uint64_t busy_ns;          // all CPUs together: a thread ran, ns
+  std::uint64_t idle_ns;          // likewise: none did, ns
+  std::uint64_t events;           // of the scheduler
+  std::uint64_t lost;             // events that found no room in the kernel's rings
+  std::uint64_t inferred;         // switches of idle CPUs that the kernel did not record
+  std::uint64_t damaged;          // records of the kernel that were not understood
+  std::uint32_t watched_pid;      // process whose descendants are the program
+  std::uint32_t recorder_pid;     // process that records
+  std::uint64_t recorder_cpu_ns;  // own cost: its CPU time, ns
+  char host[64];                  // name of the host
+};
+static_assert(sizeof(scheduler_header) == 152);
+
+// In scheduler-HOST/threads.tt: a thread of any program. Its number there, from 1, stands for it in the other files.
+struct scheduler_thread {
+  std::uint32_t pid;         // of its process, as the recorder sees it; 0: not known
+  std::uint32_t tid;         // its own, likewise; 0: not known
+  std::uint32_t system_tid;  // its own, as the first namespace of processes has it
+  std::uint32_t parent;      // number of the thread that made it; 0: not seen
+  std::uint32_t flags;       // scheduler_thread_flags
+  std::uint32_t reserved;
+  char name[16];                       // of the thread
+  char program[16];                    // name of its process
+  std::uint64_t begin_ns;              // first seen, ns
+  std::uint64_t running_ns;            // on a CPU, ns
+  std::uint64_t voluntary_switches;    // it left its CPU because it waited for something, or ended
+  std::uint64_t involuntary_switches;  // it left its CPU while it could go on
+  std::uint64_t moves;                 // to other CPUs
+  std::uint64_t woken_waits;           // waits for a CPU after a wake-up
+  std::uint64_t woken_ns;              // in these, ns
+  std::uint64_t longest_woken_ns;      // the longest of these, ns
+  std::uint64_t preempted_waits;       // waits for a CPU after a preemption
+  std::uint64_t preempted_ns;          // in these, ns
+  std::uint64_t longest_preempted_ns;  // the longest of these, ns
+  std::uint64_t idle_though_ready_ns;  // part of both kinds of waits: its CPU was idle, ns
+  std::uint64_t unknown_ns;            // part of both kinds of waits: nobody knows what its CPU did, ns
+};
+static_assert(sizeof(scheduler_thread) == 160);
+
+// In scheduler-HOST/charges.tt: what one thread has to do with another one's waits for a CPU. What ran, idle and unknown
+// time of a thread add up to its waits.
+struct scheduler_charge {
+  std::uint32_t waiter;  // number of the thread that waited
+  std::uint32_t other;   // number of the thread that ran, or woke it
+  scheduler_charge_kind kind;
+  std::uint16_t reserved[3];
+  std::uint64_t ns;     // of the waits, ns
+  std::uint64_t count;  // waits
+};
+static_assert(sizeof(scheduler_charge) == 32);
+
+// In scheduler-HOST/delays.tt: how many waits of a thread took how long.
+struct scheduler_delay {
+  std::uint32_t thread;  // its number
+  scheduler_wait kind;
+  std::uint16_t reserved;
+  std::uint64_t longest_ns;  // no wait of these was longer, and none shorter by more than 1/32, ns
+  std::uint64_t count;       // waits
+};
+static_assert(sizeof(scheduler_delay) == 24);
+
+// In scheduler-HOST/events.tt, in the order of time; only in a trace.
+struct scheduler_event {
+  std::uint64_t time_ns;     // CLOCK_MONOTONIC, ns
+  std::uint32_t thread;      // switched: who leaves the CPU, 0: it was idle; woken, moved: who; lost: how many events
+  std::uint32_t other;       // switched: who gets the CPU, 0: nobody; woken: who woke it, 0: an interrupt
+  std::uint16_t cpu;         // where it happened
+  std::uint16_t target_cpu;  // woken, moved: where the thread is to run
+  scheduler_event_kind kind;
+  std::uint16_t can_run;  // switched: 1: who leaves could go on
+};
+static_assert(sizeof(scheduler_event) == 24);
 
 // Each record of names.tt begins with it. The fixed part of its tag follows, then its texts in UTF-8, a NUL byte behind
 // each.
