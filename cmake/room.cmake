@@ -72,6 +72,21 @@ function(trimtab_room)
   endif()
 endfunction()
 
+# A program of the current room that commands of Trimtab start. Needs no C++ library where the wheel is installed.
+function(trimtab_helper_program program main)
+  get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  add_executable(${program} ${main})
+  target_include_directories(${program} PRIVATE src)
+  set_target_properties(${program} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_definitions(${program} PRIVATE _GNU_SOURCE)
+  trimtab_warnings(${program})
+  target_link_libraries(${program} PRIVATE trimtab_${room})
+  if(NOT TRIMTAB_SANITIZE)
+    target_link_options(${program} PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+  install(TARGETS ${program} RUNTIME DESTINATION ${TRIMTAB_INSTALL}/bin)
+endfunction()
+
 # With sanitizers a process takes longer to start than most tests take, so there a room's tests share eight processes, and some are
 # left out: the variants of policies with one worker and of transports with one server, and what enumerates schedules or simulates
 # machines in one thread.

@@ -250,7 +250,7 @@ DECISION = Record(
 SCHEDULER_HEADER = Record(
     "scheduler_header",
     "SCHEDULER_HEADER",
-    "scheduler-HOST/threads.tt, at byte 64: what was recorded of all CPUs of a host. Times are of CLOCK_MONOTONIC.",
+    "HOST.scheduler/threads.tt, at byte 64: what was recorded of all CPUs of a host. Times are of CLOCK_MONOTONIC.",
     (
         Field("begin_ns", "u64", "the recording began", "ns"),
         Field("end_ns", "u64", "up to when everything is counted", "ns"),
@@ -272,7 +272,7 @@ SCHEDULER_HEADER = Record(
 SCHEDULER_THREAD = Record(
     "scheduler_thread",
     "SCHEDULER_THREAD",
-    "In scheduler-HOST/threads.tt: a thread of any program. Its number there, from 1, stands for it in the other files.",
+    "In HOST.scheduler/threads.tt: a thread of any program. Its number there, from 1, stands for it in the other files.",
     (
         Field("pid", "u32", "of its process, as the recorder sees it", "", "0: not known"),
         Field("tid", "u32", "its own, likewise", "", "0: not known"),
@@ -300,7 +300,7 @@ SCHEDULER_THREAD = Record(
 SCHEDULER_CHARGE = Record(
     "scheduler_charge",
     "SCHEDULER_CHARGE",
-    "In scheduler-HOST/charges.tt: what one thread has to do with another one's waits for a CPU. What ran, idle and unknown time "
+    "In HOST.scheduler/charges.tt: what one thread has to do with another one's waits for a CPU. What ran, idle and unknown time "
     "of a thread add up to its waits.",
     (
         Field("waiter", "u32", "number of the thread that waited"),
@@ -314,7 +314,7 @@ SCHEDULER_CHARGE = Record(
 SCHEDULER_DELAY = Record(
     "scheduler_delay",
     "SCHEDULER_DELAY",
-    "In scheduler-HOST/delays.tt: how many waits of a thread took how long.",
+    "In HOST.scheduler/delays.tt: how many waits of a thread took how long.",
     (
         Field("thread", "u32", "its number"),
         Field("kind", "scheduler_wait"),
@@ -326,7 +326,7 @@ SCHEDULER_DELAY = Record(
 SCHEDULER_EVENT = Record(
     "scheduler_event",
     "SCHEDULER_EVENT",
-    "In scheduler-HOST/events.tt, in the order of time; only in a trace.",
+    "In HOST.scheduler/events.tt, in the order of time; only in a trace.",
     (
         Field("time_ns", "u64", "CLOCK_MONOTONIC", "ns"),
         Field(
@@ -462,13 +462,13 @@ FILES = (
     File("HOST-PID-N/lane-0000.events", "events of a lane: a ring, or appended to", "event"),
     File("HOST-PID-N/lane-0000.profile", "profile rows of a lane", "profile_row"),
     File(
-        "scheduler-HOST/threads.tt",
+        "HOST.scheduler/threads.tt",
         "what the operating system's scheduler did with each thread of the host; only with `--kernel`",
         "scheduler_thread",
     ),
-    File("scheduler-HOST/charges.tt", "who ran while whom waited for a CPU", "scheduler_charge"),
-    File("scheduler-HOST/delays.tt", "how long these waits took", "scheduler_delay"),
-    File("scheduler-HOST/events.tt", "every event; only in a trace", "scheduler_event"),
+    File("HOST.scheduler/charges.tt", "who ran while whom waited for a CPU", "scheduler_charge"),
+    File("HOST.scheduler/delays.tt", "how long these waits took", "scheduler_delay"),
+    File("HOST.scheduler/events.tt", "every event; only in a trace", "scheduler_event"),
 )
 
 SCHEMA = Schema(

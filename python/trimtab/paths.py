@@ -23,6 +23,11 @@ def network_program() -> Path:
     return _NATIVE / "bin" / "trimtab-network"
 
 
+def scheduler_recorder() -> Path:
+    """The program that records what the operating system's scheduler does."""
+    return _NATIVE / "bin" / "trimtab-kernel"
+
+
 def user_data_folder() -> Path:
     """Where the history and other things are that later runs use; may not exist."""
     return Path(os.environ.get("XDG_DATA_HOME") or user_home() / ".local" / "share") / "trimtab"

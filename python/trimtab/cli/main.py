@@ -192,6 +192,12 @@ def main() -> None:
     is_flag=True,
     help="Record the input of every decision, so that `trimtab replay` can make the decisions again.",
 )
+@click.option(
+    "--kernel",
+    is_flag=True,
+    help="Also record what the operating system's scheduler does with all programs of this machine: who had the CPUs while "
+    "this program waited for one. Needs root, or CAP_PERFMON and a readable /sys/kernel/tracing.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print no verdict at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 def run(
@@ -215,6 +221,7 @@ def run(
     threads_even_if_fixed: bool,
     virtual_threads: bool,
     record_snapshots: bool,
+    kernel: bool,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -260,6 +267,7 @@ def run(
             steering,
             record_snapshots,
             job,
+            kernel,
         )
         return launch(list(command), options), prepared
 

@@ -50,6 +50,8 @@ _IGNORED = (signal.SIGTTIN, signal.SIGTTOU)
 
 # A thread's files take less; where so little is left, some may have found no room.
 _LEAST_ROOM_BYTES = 1 << 20
+# Of every event of the scheduler in a trace, where the user says nothing; as for a process.
+_TRACE_BYTES = 1 << 30
 _SETTINGS = "settings.txt"
 _VIRTUAL_THREADS = "virtual-threads.txt"
 
@@ -90,6 +92,7 @@ class Options:
     Attributes:
         directory: of the run; the ranks of a job share it.
         job: of which this launcher starts a rank; None: of none.
+        has_scheduler: record what the operating system's scheduler does, too.
     """
 
     directory: Path
@@ -101,6 +104,7 @@ class Options:
     steering: Steering | None = None
     has_snapshots: bool = False
     job: Job | None = None
+    has_scheduler: bool = False
 
 
 @dataclass(frozen=True)
@@ -211,6 +215,16 @@ class _Prepared:
             shutil.rmtree(self.directory, ignore_errors=True)
 
 
+def _scheduler_beside(options: Options, info: dict[str, Any]) -> contextlib.AbstractContextManager[None]:
+    """The recorder of the operating system's scheduler, where it was asked for."""
+    if not options.has_scheduler:
+        return contextlib.nullcontext()
+    from trimtab.launcher.scheduler import scheduler_beside
+
+    event_bytes = (options.max_trace_bytes or _TRACE_BYTES) if options.level == "trace" else 0
+    return scheduler_beside(options.directory, event_bytes, info["unavailable"])
+
+
 def launch(argv: list[str], options: Options) -> Launch:
     """Run argv to its end.
 
@@ -225,6 +239,10 @@ def launch(argv: list[str], options: Options) -> Launch:
             directory = prepared.directory
             companions.enter_context(perf_events_kept_ready())
             companions.enter_context(_policy_beside(options.steering, directory))
+            # It ends before the run is described for the last time, so that what it could not write is in there.
+            scheduler = contextlib.ExitStack()
+            companions.enter_context(scheduler)
+            scheduler.enter_context(_scheduler_beside(options, prepared.info))
             witness = companions.enter_context(group_witness())
         except NotPrepared:
             raise
@@ -239,6 +257,7 @@ def launch(argv: list[str], options: Options) -> Launch:
             raise
         ended = time.monotonic_ns()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        scheduler.close()
     result = Launch(
         os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
         os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,

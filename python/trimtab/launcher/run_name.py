@@ -15,15 +15,15 @@ _RANDOM_BYTES = 4
 def new_name(program: str) -> str:
     """A name that no other run has: program, time, host, process, and a random part."""
     host = os.uname().nodename.partition(".")[0]
-    parts = (_plain(Path(program).name), time.strftime("%Y%m%d-%H%M%S"), _plain(host), str(os.getpid()))
+    parts = (plain(Path(program).name), time.strftime("%Y%m%d-%H%M%S"), plain(host), str(os.getpid()))
     return "-".join((*parts, secrets.token_hex(_RANDOM_BYTES)))
 
 
 def job_name(identity: str) -> str:
     """The name of a job's run, which all its ranks find."""
-    return f"job-{_plain(identity)}"
+    return f"job-{plain(identity)}"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """For a file name on any system: letters, digits and a few signs, not too long."""
     return re.sub(r"[^A-Za-z0-9._+-]", "_", text)[:_MOST_CHARACTERS].lstrip(".-") or "_"

@@ -20,30 +20,39 @@ std::uint64_t delay_histogram::last_of(std::uint32_t bucket) noexcept {
   return first + ((std::uint64_t{1} << shift) - 1);
 }
 
-void delay_histogram::add(std::uint64_t ns) noexcept {
+delay_histogram::part_counts& delay_histogram::counts_of(std::uint32_t power) {
+  if (m_counts[power] == nullptr) m_counts[power] = std::make_unique<part_counts>();
+  return *m_counts[power];
+}
+
+void delay_histogram::add(std::uint64_t ns) {
+  const std::uint32_t bucket = bucket_of(ns);
+  ++counts_of(bucket / parts)[bucket % parts];
   ++m_count;
   m_sum_ns += ns;
   m_greatest_ns = std::max(m_greatest_ns, ns);
-  ++m_counts[bucket_of(ns)];
 }
 
-void delay_histogram::add(const delay_histogram& other) noexcept {
+void delay_histogram::add(const delay_histogram& other) {
+  for (std::uint32_t power = 0; power < powers; ++power) {
+    if (other.m_counts[power] == nullptr) continue;
+    part_counts& own = counts_of(power);
+    for (std::uint32_t part = 0; part < parts; ++part) own[part] += (*other.m_counts[power])[part];
+  }
   m_count += other.m_count;
   m_sum_ns += other.m_sum_ns;
   m_greatest_ns = std::max(m_greatest_ns, other.m_greatest_ns);
-  for (std::uint32_t bucket = 0; bucket < buckets; ++bucket) m_counts[bucket] += other.m_counts[bucket];
 }
 
 std::uint64_t delay_histogram::percentile_ns(double share) const noexcept {
-  if (m_count == 0) return 0;
   const double wanted = std::ceil(std::clamp(share, 0.0, 1.0) * static_cast<double>(m_count));
   const std::uint64_t rank = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted));
-  std::uint64_t seen = 0;
-  for (std::uint32_t bucket = 0; bucket < buckets; ++bucket) {
-    seen += m_counts[bucket];
-    if (seen >= rank) return std::min(last_of(bucket), m_greatest_ns);
-  }
-  return m_greatest_ns;
+  std::uint64_t seen = 0, found = 0;
+  for_each([&](std::uint64_t longest_ns, std::uint64_t count) {
+    if (seen < rank) found = longest_ns;
+    seen += count;
+  });
+  return std::min(found, m_greatest_ns);
 }
 
 }  // namespace trimtab::kernel

@@ -77,14 +77,19 @@ event_format event_format::parse(std::string_view text) {
   return format;
 }
 
-field_place event_format::integer(std::string_view name) const {
+field_place event_format::text(std::string_view name) const {
   const auto found = std::ranges::find(m_fields, name, &field::name);
   if (found == m_fields.end()) throw format_error("tracepoint " + m_name + ": it has no field '" + std::string(name) + "'");
-  const std::uint32_t size = found->place.size;
+  return found->place;
+}
+
+field_place event_format::integer(std::string_view name) const {
+  const field_place place = text(name);
+  const std::uint32_t size = place.size;
   if (size != 1 && size != 2 && size != 4 && size != 8)
     throw format_error("tracepoint " + m_name + ": field '" + std::string(name) + "' has " + std::to_string(size) +
                        " bytes, expected 1, 2, 4 or 8");
-  return found->place;
+  return place;
 }
 
 }  // namespace trimtab::kernel

@@ -58,6 +58,7 @@ perf_ring::opened perf_ring::open(std::uint16_t cpu, std::span<const std::uint64
       const auto page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
       void* const mapping = mmap(nullptr, page_bytes + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
       if (mapping == MAP_FAILED) {
+        result.is_about_memory = true;
         fail("there is no memory for the scheduler's events");
         return result;
       }

@@ -46,8 +46,9 @@ class perf_ring {
 
 struct perf_ring::opened {
   perf_ring ring;
-  int error = 0;        // errno; 0: none
-  std::string problem;  // in words
+  int error = 0;                 // errno; 0: none
+  bool is_about_memory = false;  // smaller ones may be possible
+  std::string problem;           // in words
 };
 
 template <class function>

@@ -23,23 +23,46 @@ value value_at(std::span<const std::byte> bytes, std::size_t offset) noexcept {
 }
 
 thread_number thread_of(std::int64_t number) noexcept { return static_cast<thread_number>(number); }
+std::string_view text_at(std::span<const std::byte> record, field_place place) noexcept {
+  const char* const begin = reinterpret_cast<const char*>(record.data() + place.offset);
+  return {begin, strnlen(begin, place.size)};
+}
 std::uint16_t cpu_of(std::int64_t number) noexcept { return static_cast<std::uint16_t>(number); }
 
 }  // namespace
 
 record_decoder::wakeup_layout record_decoder::wakeup_of(std::string_view text) {
   const event_format format = event_format::parse(text);
-  return {format.id(), format.integer("common_flags"), format.integer("pid"), format.integer("target_cpu")};
+  return {format.id(), format.integer("common_flags"), format.integer("common_pid"), format.integer("pid"),
+          format.integer("target_cpu")};
 }
 
 record_decoder::record_decoder(const formats& texts)
-    : m_switch{}, m_wakeup(wakeup_of(texts.sched_wakeup)), m_wakeup_new(wakeup_of(texts.sched_wakeup_new)), m_migrate{} {
+    : m_switch{},
+      m_wakeup(wakeup_of(texts.sched_wakeup)),
+      m_wakeup_new(wakeup_of(texts.sched_wakeup_new)),
+      m_migrate{},
+      m_fork{} {
   const event_format of_switches = event_format::parse(texts.sched_switch);
   m_type = of_switches.integer("common_type");
-  m_switch = {of_switches.id(), of_switches.integer("prev_pid"), of_switches.integer("prev_state"),
-              of_switches.integer("next_pid")};
+  m_switch = {of_switches.id(),
+              of_switches.integer("prev_pid"),
+              of_switches.integer("prev_state"),
+              of_switches.integer("next_pid"),
+              of_switches.text("prev_comm"),
+              of_switches.text("next_comm")};
   const event_format of_migrations = event_format::parse(texts.sched_migrate_task);
   m_migrate = {of_migrations.id(), of_migrations.integer("pid"), of_migrations.integer("dest_cpu")};
+  const event_format of_forks = event_format::parse(texts.sched_process_fork);
+  m_fork = {of_forks.id(), of_forks.integer("parent_pid"), of_forks.integer("child_pid")};
+}
+
+std::vector<std::uint64_t> record_decoder::ids() const {
+  return {m_switch.id, m_wakeup.id, m_wakeup_new.id, m_migrate.id, m_fork.id};
+}
+
+scheduler_event record_decoder::event_of(const sample& of, event_kind kind) noexcept {
+  return {.time_ns = of.time_ns, .process = of.process, .own_number = of.thread, .cpu = of.cpu, .kind = kind};
 }
 
 template <class... places>
@@ -67,8 +90,10 @@ std::optional<record_decoder::sample> record_decoder::read_sample(std::span<cons
 }
 
 std::optional<scheduler_event> record_decoder::of_switch(const sample& of) noexcept {
-  if (!are_within(of, m_switch.prev_pid, m_switch.prev_state, m_switch.next_pid)) return std::nullopt;
-  scheduler_event event{.time_ns = of.time_ns, .process = of.process, .cpu = of.cpu, .kind = event_kind::switched};
+  if (!are_within(of, m_switch.prev_pid, m_switch.prev_state, m_switch.next_pid, m_switch.prev_comm, m_switch.next_comm))
+    return std::nullopt;
+  scheduler_event event = event_of(of, event_kind::switched);
+  m_names = {text_at(of.raw, m_switch.prev_comm), text_at(of.raw, m_switch.next_comm)};
   event.thread = thread_of(m_switch.prev_pid.read(of.raw));
   event.other = thread_of(m_switch.next_pid.read(of.raw));
   event.can_run = (m_switch.prev_state.read(of.raw) & states_in_which_it_cannot_run) == 0;
@@ -76,23 +101,32 @@ std::optional<scheduler_event> record_decoder::of_switch(const sample& of) noexc
 }
 
 std::optional<scheduler_event> record_decoder::of_wakeup(const sample& of, const wakeup_layout& layout) noexcept {
-  if (!are_within(of, layout.flags, layout.pid, layout.target_cpu)) return std::nullopt;
-  scheduler_event event{.time_ns = of.time_ns, .process = of.process, .cpu = of.cpu, .kind = event_kind::woken};
+  if (!are_within(of, layout.flags, layout.common_pid, layout.pid, layout.target_cpu)) return std::nullopt;
+  scheduler_event event = event_of(of, event_kind::woken);
   event.thread = thread_of(layout.pid.read(of.raw));
-  event.other = (layout.flags.read(of.raw) & interrupt_flags) == 0 ? of.thread : 0;
+  event.other = (layout.flags.read(of.raw) & interrupt_flags) == 0 ? thread_of(layout.common_pid.read(of.raw)) : 0;
   event.target_cpu = cpu_of(layout.target_cpu.read(of.raw));
   return event;
 }
 
 std::optional<scheduler_event> record_decoder::of_migration(const sample& of) noexcept {
   if (!are_within(of, m_migrate.pid, m_migrate.dest_cpu)) return std::nullopt;
-  scheduler_event event{.time_ns = of.time_ns, .process = of.process, .cpu = of.cpu, .kind = event_kind::moved};
+  scheduler_event event = event_of(of, event_kind::moved);
   event.thread = thread_of(m_migrate.pid.read(of.raw));
   event.target_cpu = cpu_of(m_migrate.dest_cpu.read(of.raw));
   return event;
 }
 
+std::optional<scheduler_event> record_decoder::of_fork(const sample& of) noexcept {
+  if (!are_within(of, m_fork.parent_pid, m_fork.child_pid)) return std::nullopt;
+  scheduler_event event = event_of(of, event_kind::forked);
+  event.thread = thread_of(m_fork.child_pid.read(of.raw));
+  event.other = thread_of(m_fork.parent_pid.read(of.raw));
+  return event;
+}
+
 std::optional<scheduler_event> record_decoder::decode(std::span<const std::byte> record, std::uint16_t cpu) noexcept {
+  m_names = {};
   if (record.size() < sizeof(perf_event_header)) {
     ++m_faults.truncated;
     return std::nullopt;
@@ -119,6 +153,7 @@ std::optional<scheduler_event> record_decoder::decode(std::span<const std::byte>
   if (type == m_wakeup.id) return of_wakeup(*found, m_wakeup);
   if (type == m_wakeup_new.id) return of_wakeup(*found, m_wakeup_new);
   if (type == m_migrate.id) return of_migration(*found);
+  if (type == m_fork.id) return of_fork(*found);
   ++m_faults.unknown;
   return std::nullopt;
 }

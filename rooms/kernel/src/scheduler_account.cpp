@@ -15,6 +15,9 @@ void scheduler_account::add(const scheduler_event& happened) {
       return on_move(happened);
     case event_kind::lost:
       return on_lost(happened);
+    case event_kind::forked:
+    case event_kind::named:
+      return;
   }
 }
 
@@ -38,7 +41,7 @@ void scheduler_account::charge_to(thread_number running, waiting& who, std::uint
   else if (running == 0)
     waiter.idle_though_ready_ns += ns;
   else if (ns > 0) {
-    charge& to = waiter.charges[running];
+    charge& to = (who.how == waits::after_wake_up ? waiter.ran_after_wake_up : waiter.ran_after_preemption)[running];
     to.ns += ns;
     to.count += who.is_first_charge;
     who.is_first_charge = false;
@@ -61,7 +64,7 @@ void scheduler_account::settle(cpu_state& which, std::uint64_t now_ns) {
 void scheduler_account::begin_wait(thread_number thread, waits how, std::uint16_t on, std::uint64_t now_ns) {
   cpu_state& queue_of = cpu(on);
   settle(queue_of, now_ns);
-  queue_of.queue.push_back({thread, now_ns, now_ns});
+  queue_of.queue.push_back({thread, how, now_ns, now_ns});
   thread_state& state = m_states[thread];
   state.how = how;
   state.cpu = on;
@@ -117,7 +120,6 @@ void scheduler_account::on_switch(const scheduler_event& happened) {
   settle(here, m_now_ns);
   if (happened.thread != 0) {
     thread_account& leaving = account(happened.thread);
-    if (happened.process != 0) leaving.process = happened.process;
     (happened.can_run != 0 ? leaving.involuntary_switches : leaving.voluntary_switches) += 1;
     thread_state& state = m_states[happened.thread];
     state.is_running = false;
@@ -167,12 +169,14 @@ void scheduler_account::on_lost(const scheduler_event& happened) {
   settle(here, m_now_ns);
 }
 
+void scheduler_account::settle_all(std::uint64_t now_ns) {
+  m_now_ns = std::max(m_now_ns, now_ns);
+  for (cpu_state& one : m_cpus) settle(one, m_now_ns);
+}
+
 void scheduler_account::end(std::uint64_t end_ns) {
-  m_now_ns = std::max(m_now_ns, end_ns);
-  for (cpu_state& one : m_cpus) {
-    one.is_seen = true;
-    settle(one, m_now_ns);
-  }
+  for (cpu_state& one : m_cpus) one.is_seen = true;
+  settle_all(end_ns);
   for (const cpu_state& one : m_cpus)
     for (const waiting& who : one.queue) {
       thread_account& own = account(who.thread);

@@ -56,11 +56,11 @@ own_switches sleep_often(std::uint16_t cpu, int times) {
 
 TEST(perf_ring, gives_every_switch_of_a_thread) {
   const std::string of_switch = format_text("sched_switch"), of_wakeup = format_text("sched_wakeup"),
-                    of_new = format_text("sched_wakeup_new"), of_migration = format_text("sched_migrate_task");
+                    of_new = format_text("sched_wakeup_new"), of_migration = format_text("sched_migrate_task"),
+                    of_fork = format_text("sched_process_fork");
   if (of_migration.empty()) GTEST_SKIP() << "tracefs cannot be read";
-  record_decoder decoder({of_switch, of_wakeup, of_new, of_migration});
-  const std::vector<std::uint64_t> ids{decoder.switch_id(), decoder.wakeup_id(), decoder.wakeup_new_id(),
-                                       decoder.migrate_id()};
+  record_decoder decoder({of_switch, of_wakeup, of_new, of_migration, of_fork});
+  const std::vector<std::uint64_t> ids = decoder.ids();
   // Of all CPUs: a timer of another one may wake the thread.
   std::vector<perf_ring> rings;
   for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); ++cpu) {

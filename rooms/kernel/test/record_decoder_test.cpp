@@ -41,14 +41,20 @@ constexpr std::string_view of_migration = R"(	field:char comm[16];	offset:8;	siz
 	field:int orig_cpu;	offset:32;	size:4;	signed:1;
 	field:int dest_cpu;	offset:36;	size:4;	signed:1;
 )";
+constexpr std::string_view of_fork = R"(	field:__data_loc char[] parent_comm;	offset:8;	size:4;	signed:0;
+	field:pid_t parent_pid;	offset:12;	size:4;	signed:1;
+	field:__data_loc char[] child_comm;	offset:16;	size:4;	signed:0;
+	field:pid_t child_pid;	offset:20;	size:4;	signed:1;
+)";
 
 struct texts {
   std::string sched_switch = format_of("sched_switch", 372, of_switch);
   std::string sched_wakeup = format_of("sched_wakeup", 374, of_wakeup);
   std::string sched_wakeup_new = format_of("sched_wakeup_new", 373, of_wakeup);
   std::string sched_migrate_task = format_of("sched_migrate_task", 371, of_migration);
+  std::string sched_process_fork = format_of("sched_process_fork", 366, of_fork);
   record_decoder decoder() const {
-    return record_decoder({sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task});
+    return record_decoder({sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork});
   }
 };
 
@@ -83,8 +89,10 @@ bytes sample_of(const bytes& raw) {
 bytes raw_switch(std::int32_t from, std::int64_t state, std::int32_t to) {
   bytes raw(64);
   put(raw, 0, std::uint16_t{372});
+  std::memcpy(raw.data() + 8, "leaving", 7);
   put(raw, 24, from);
   put(raw, 32, state);
+  std::memcpy(raw.data() + 40, "fifteen letters", 15);
   put(raw, 56, to);
   return raw;
 }
@@ -93,6 +101,7 @@ bytes raw_wakeup(std::uint16_t id, std::uint8_t flags, std::int32_t who, std::in
   bytes raw(36);
   put(raw, 0, id);
   put(raw, 2, flags);
+  put(raw, 4, std::int32_t{11});
   put(raw, 24, who);
   put(raw, 32, target);
   return raw;
@@ -115,6 +124,9 @@ TEST(record_decoder, knows_switches_and_whether_who_leaves_could_go_on) {
     EXPECT_EQ(event->thread, 11u);
     EXPECT_EQ(event->other, 77u);
     EXPECT_EQ(event->process, 10u);
+    EXPECT_EQ(event->own_number, 11u);
+    EXPECT_EQ(decoder.last_names().thread, "leaving");
+    EXPECT_EQ(decoder.last_names().other, "fifteen letters");
     EXPECT_EQ(event->can_run != 0, one.can_run) << one.state;
   }
 }
@@ -160,6 +172,21 @@ TEST(record_decoder, knows_moves_and_losses) {
   EXPECT_EQ(event->thread, 250u);
   EXPECT_EQ(event->time_ns, 7'000u);
   EXPECT_EQ(event->cpu, 9);
+}
+
+TEST(record_decoder, knows_who_made_a_thread) {
+  record_decoder decoder = texts().decoder();
+  bytes raw(24);
+  put(raw, 0, std::uint16_t{366});
+  put(raw, 12, std::int32_t{11});
+  put(raw, 20, std::int32_t{500});
+  const auto made = decoder.decode(sample_of(raw), 0);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->kind, event_kind::forked);
+  EXPECT_EQ(made->thread, 500u);
+  EXPECT_EQ(made->other, 11u);
+  EXPECT_EQ(made->process, 10u);
+  EXPECT_TRUE(decoder.last_names().thread.empty());
 }
 
 TEST(record_decoder, counts_what_it_does_not_understand) {

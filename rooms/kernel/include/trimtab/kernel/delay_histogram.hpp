@@ -1,30 +1,46 @@
-// How long something took, many times: count, sum, greatest, and percentiles that are at most 1/32 too large.
+// How long something took, many times: count, sum, greatest, and percentiles that are at most 1/32 too large. Needs memory
+// only for the powers of two that occur.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 namespace trimtab::kernel {
 
 class delay_histogram {
  public:
-  void add(std::uint64_t ns) noexcept;
-  void add(const delay_histogram& other) noexcept;
+  void add(std::uint64_t ns);
+  void add(const delay_histogram& other);
   std::uint64_t count() const noexcept { return m_count; }
   std::uint64_t sum_ns() const noexcept { return m_sum_ns; }
   std::uint64_t greatest_ns() const noexcept { return m_greatest_ns; }
   // What `share` (0 to 1) of the delays do not exceed, up to the width of a bucket; 0: there are none.
   std::uint64_t percentile_ns(double share) const noexcept;
+  // Calls take(longest_ns, count) for each bucket with delays, shortest first: none of them is longer than longest_ns.
+  template <class function>
+  void for_each(function&& take) const;
 
  private:
   // Each power of two is divided into so many buckets; below that, each number has its own.
   static constexpr std::uint32_t parts_bits = 5, parts = 1u << parts_bits;
-  static constexpr std::uint32_t buckets = (64 - parts_bits + 1) * parts;
+  static constexpr std::uint32_t powers = 64 - parts_bits + 1;
+  using part_counts = std::array<std::uint64_t, parts>;
   static std::uint32_t bucket_of(std::uint64_t ns) noexcept;
   static std::uint64_t last_of(std::uint32_t bucket) noexcept;
+  part_counts& counts_of(std::uint32_t power);
 
   std::uint64_t m_count = 0, m_sum_ns = 0, m_greatest_ns = 0;
-  std::array<std::uint32_t, buckets> m_counts{};
+  std::array<std::unique_ptr<part_counts>, powers> m_counts;
 };
+
+template <class function>
+void delay_histogram::for_each(function&& take) const {
+  for (std::uint32_t power = 0; power < powers; ++power) {
+    if (m_counts[power] == nullptr) continue;
+    for (std::uint32_t part = 0; part < parts; ++part)
+      if (const std::uint64_t count = (*m_counts[power])[part]; count != 0) take(last_of(power * parts + part), count);
+  }
+}
 
 }  // namespace trimtab::kernel

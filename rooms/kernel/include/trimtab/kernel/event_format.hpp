@@ -22,7 +22,7 @@ class format_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Where an integer is within a record.
+// Where an integer, or a text, is within a record.
 struct field_place {
   std::uint32_t offset = 0;
   std::uint32_t size = 0;  // 1, 2, 4 or 8 bytes
@@ -41,6 +41,8 @@ class event_format {
   std::uint64_t id() const noexcept { return m_id; }
   // Throws format_error if there is no such field, or it is no integer.
   field_place integer(std::string_view field) const;
+  // Likewise of a text of fixed length.
+  field_place text(std::string_view field) const;
 
  private:
   struct field {

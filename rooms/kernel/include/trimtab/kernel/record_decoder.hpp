@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "trimtab/kernel/event_format.hpp"
 #include "trimtab/kernel/scheduler_event.hpp"
@@ -25,17 +26,21 @@ class record_decoder {
 
   // The texts of events/sched/NAME/format. Throws format_error, also where a field is missing.
   struct formats {
-    std::string_view sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task;
+    std::string_view sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork;
   };
   explicit record_decoder(const formats& texts);
-  std::uint64_t switch_id() const noexcept { return m_switch.id; }
-  std::uint64_t wakeup_id() const noexcept { return m_wakeup.id; }
-  std::uint64_t wakeup_new_id() const noexcept { return m_wakeup_new.id; }
-  std::uint64_t migrate_id() const noexcept { return m_migrate.id; }
+  // Of all these tracepoints, as perf_event_open wants them.
+  std::vector<std::uint64_t> ids() const;
 
   // One record with its header. nullopt: it is no event of the scheduler, or damaged. cpu: whose ring it is from, for
   // records that do not say it.
   std::optional<scheduler_event> decode(std::span<const std::byte> record, std::uint16_t cpu) noexcept;
+  // Of the last decoded event, if it was a switch: what the kernel calls who leaves and who gets the CPU. Valid as long as
+  // the record.
+  struct names {
+    std::string_view thread, other;
+  };
+  const names& last_names() const noexcept { return m_names; }
   const decoder_faults& faults() const noexcept { return m_faults; }
 
  private:
@@ -48,21 +53,27 @@ class record_decoder {
   };
   struct switch_layout {
     std::uint64_t id;
-    field_place prev_pid, prev_state, next_pid;
+    field_place prev_pid, prev_state, next_pid, prev_comm, next_comm;
   };
   struct wakeup_layout {
     std::uint64_t id;
-    field_place flags, pid, target_cpu;
+    field_place flags, common_pid, pid, target_cpu;
   };
   struct migrate_layout {
     std::uint64_t id;
     field_place pid, dest_cpu;
+  };
+  struct fork_layout {
+    std::uint64_t id;
+    field_place parent_pid, child_pid;
   };
   static wakeup_layout wakeup_of(std::string_view text);
   std::optional<sample> read_sample(std::span<const std::byte> body) noexcept;
   std::optional<scheduler_event> of_switch(const sample& of) noexcept;
   std::optional<scheduler_event> of_wakeup(const sample& of, const wakeup_layout& layout) noexcept;
   std::optional<scheduler_event> of_migration(const sample& of) noexcept;
+  std::optional<scheduler_event> of_fork(const sample& of) noexcept;
+  static scheduler_event event_of(const sample& of, event_kind kind) noexcept;
   template <class... places>
   bool are_within(const sample& of, const places&... which) noexcept;
 
@@ -70,6 +81,8 @@ class record_decoder {
   switch_layout m_switch;
   wakeup_layout m_wakeup, m_wakeup_new;
   migrate_layout m_migrate;
+  fork_layout m_fork;
+  names m_names;
   decoder_faults m_faults;
 };
 

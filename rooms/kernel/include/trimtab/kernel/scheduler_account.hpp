@@ -25,15 +25,15 @@ struct charge {
 
 struct thread_account {
   thread_number thread = 0;
-  process_number process = 0;  // as far as it is known
   std::uint64_t running_ns = 0;
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;
-  std::uint64_t moves = 0;                     // to other CPUs
-  delay_histogram woken_waits;                 // from the wake-up until it runs
-  delay_histogram preempted_waits;             // from when it was taken off its CPU until it runs again
-  std::uint64_t idle_though_ready_ns = 0;      // of these waits: its CPU was idle
-  std::uint64_t unknown_ns = 0;                // likewise: nobody knows what its CPU did
-  std::map<thread_number, charge> charges;     // likewise: who ran on its CPU
+  std::uint64_t moves = 0;                 // to other CPUs
+  delay_histogram woken_waits;             // from the wake-up until it runs
+  delay_histogram preempted_waits;         // from when it was taken off its CPU until it runs again
+  std::uint64_t idle_though_ready_ns = 0;  // of these waits: its CPU was idle
+  std::uint64_t unknown_ns = 0;            // likewise: nobody knows what its CPU did
+  // Likewise: who ran on its CPU, while it waited after a wake-up and after a preemption.
+  std::map<thread_number, charge> ran_after_wake_up, ran_after_preemption;
   std::map<thread_number, charge> late_wakes;  // by who woke it: how long it waited after these wake-ups
 };
 
@@ -47,9 +47,14 @@ class scheduler_account {
   void end(std::uint64_t end_ns);
 
   const std::unordered_map<thread_number, thread_account>& threads() const noexcept { return m_accounts; }
+  // The time of the last event.
+  std::uint64_t now_ns() const noexcept { return m_now_ns; }
   // Of all CPUs together, where events were seen.
   std::uint64_t busy_ns() const noexcept { return m_busy_ns; }
   std::uint64_t idle_ns() const noexcept { return m_idle_ns; }
+  // Up to here everything is counted: for a look while events still come. Waits that go on are charged, but have no length
+  // yet.
+  void settle_all(std::uint64_t now_ns);
   std::uint64_t lost_events() const noexcept { return m_lost; }
   // Switches of idle CPUs that were not recorded, and are taken to have been when a thread could run there.
   std::uint64_t inferred_switches() const noexcept { return m_inferred; }
@@ -59,6 +64,7 @@ class scheduler_account {
   enum class waits : std::uint8_t { not_at_all, after_wake_up, after_preemption };
   struct waiting {
     thread_number thread = 0;
+    waits how = waits::not_at_all;
     std::uint64_t since_ns = 0;    // all of this wait
     std::uint64_t charged_ns = 0;  // up to when it was charged
     bool is_first_charge = true;   // to who runs now

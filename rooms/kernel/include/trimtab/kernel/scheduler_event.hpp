@@ -14,19 +14,21 @@ enum class event_kind : std::uint8_t {
   woken = 2,     // a thread can run again, or for the first time
   moved = 3,     // a thread is to run on another CPU
   lost = 4,      // events of a CPU are missing up to here; thread: how many
+  forked = 5,    // a thread was made
+  named = 6,     // a thread has another name
 };
 
 struct scheduler_event {
   std::uint64_t time_ns = 0;     // CLOCK_MONOTONIC
-  thread_number thread = 0;      // switched: who leaves the CPU
-  thread_number other = 0;       // switched: who gets it; woken: who woke it
-  process_number process = 0;    // of who runs while the event is recorded: switched: who leaves; woken: who wakes
+  thread_number thread = 0;      // switched: who leaves the CPU; forked: the new one; named: who
+  thread_number other = 0;       // switched: who gets it; woken: who woke it; forked: who made it; named: the name's number
+  process_number process = 0;    // of who runs while the event is recorded: who leaves, wakes, or makes
+  thread_number own_number = 0;  // of who runs then, as the recorder's namespace of processes has it, as `process` is
   std::uint16_t cpu = 0;         // where it was recorded
   std::uint16_t target_cpu = 0;  // woken, moved: where the thread is to run
   event_kind kind = event_kind::switched;
   std::uint8_t can_run = 0;  // switched: who leaves could go on: it was preempted, or has yielded
   std::uint16_t reserved = 0;
-  std::uint32_t reserved_too = 0;
 };
 static_assert(sizeof(scheduler_event) == 32 && std::is_trivially_copyable_v<scheduler_event>);
 

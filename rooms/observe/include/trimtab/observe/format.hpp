@@ -445,7 +445,7 @@ struct sample {
 };
 static_assert(sizeof(sample) == 32);
 
-// scheduler-HOST/threads.tt, at byte 64: what was recorded of all CPUs of a host. Times are of CLOCK_MONOTONIC.
+// HOST.scheduler/threads.tt, at byte 64: what was recorded of all CPUs of a host. Times are of CLOCK_MONOTONIC.
 struct scheduler_header {
   std::uint64_t begin_ns;         // the recording began, ns
   std::uint64_t end_ns;           // up to when everything is counted, ns
@@ -464,7 +464,7 @@ struct scheduler_header {
 };
 static_assert(sizeof(scheduler_header) == 152);
 
-// In scheduler-HOST/threads.tt: a thread of any program. Its number there, from 1, stands for it in the other files.
+// In HOST.scheduler/threads.tt: a thread of any program. Its number there, from 1, stands for it in the other files.
 struct scheduler_thread {
   std::uint32_t pid;         // of its process, as the recorder sees it; 0: not known
   std::uint32_t tid;         // its own, likewise; 0: not known
@@ -490,7 +490,7 @@ struct scheduler_thread {
 };
 static_assert(sizeof(scheduler_thread) == 160);
 
-// In scheduler-HOST/charges.tt: what one thread has to do with another one's waits for a CPU. What ran, idle and unknown
+// In HOST.scheduler/charges.tt: what one thread has to do with another one's waits for a CPU. What ran, idle and unknown
 // time of a thread add up to its waits.
 struct scheduler_charge {
   std::uint32_t waiter;  // number of the thread that waited
@@ -502,7 +502,7 @@ struct scheduler_charge {
 };
 static_assert(sizeof(scheduler_charge) == 32);
 
-// In scheduler-HOST/delays.tt: how many waits of a thread took how long.
+// In HOST.scheduler/delays.tt: how many waits of a thread took how long.
 struct scheduler_delay {
   std::uint32_t thread;  // its number
   scheduler_wait kind;
@@ -512,7 +512,7 @@ struct scheduler_delay {
 };
 static_assert(sizeof(scheduler_delay) == 24);
 
-// In scheduler-HOST/events.tt, in the order of time; only in a trace.
+// In HOST.scheduler/events.tt, in the order of time; only in a trace.
 struct scheduler_event {
   std::uint64_t time_ns;     // CLOCK_MONOTONIC, ns
   std::uint32_t thread;      // switched: who leaves the CPU, 0: it was idle; woken, moved: who; lost: how many events
