@@ -21,6 +21,8 @@ from benchmarks.pattern_tables import LEAST_ROUNDS, PATTERN_BLOCKS, pattern_faul
 from benchmarks.patterns import PARTS, run_part, run_patterns
 from benchmarks.recording import PROGRAMS, run_programs, run_recording, run_titled
 from benchmarks.running import BenchError, clean_environment
+from benchmarks.scheduler import run_scheduler
+from benchmarks.scheduler_tables import SCHEDULER_BLOCKS
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
 from benchmarks.steering import HOGS, SHARING, TURNS, run_anew, run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
@@ -120,6 +122,13 @@ SUITES = {
         JOB_BLOCKS,
         run_jobs,
         9,
+    ),
+    "kernel": Suite(
+        PERFORMANCE / "kernel.md",
+        ROOT / "benchmarks" / "kernel-results.json",
+        SCHEDULER_BLOCKS,
+        run_scheduler,
+        11,
     ),
     TASK_PROGRAMS: Suite(
         PERFORMANCE / "task-programs.md",
