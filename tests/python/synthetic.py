@@ -393,3 +393,45 @@ def team_of(
             )
         )
     return rows
+
+
+@dataclass
+class SchedulerFiles:
+    """What goes into a folder of the scheduler's records. Each entry has the fields of a record; others are 0.
+
+    Numbers of threads in charges, delays and events begin at 1.
+    """
+
+    threads: list[dict[str, Any]] = field(default_factory=list)
+    charges: list[dict[str, Any]] = field(default_factory=list)
+    delays: list[dict[str, Any]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    host: str = "node0"
+    head: dict[str, Any] = field(default_factory=dict)
+    """Other fields of the header."""
+
+    def write(self, run: Path) -> Path:
+        """Below the run directory, or the folder of a rank."""
+        home = run / f"scheduler-{self.host}"
+        home.mkdir(parents=True)
+        head = {
+            **{"begin_ns": 5 * S, "end_ns": 15 * S, "is_ended": 1, "cpus": 4, "host": self.host.encode()},
+            **{"busy_ns": 8 * S, "idle_ns": 32 * S, "events": 100, "recorder_cpu_ns": S // 100},
+            **self.head,
+        }
+        for name, kind, dtype, second in (
+            (
+                "threads",
+                FileKind.SCHEDULER_THREADS,
+                layout.SCHEDULER_THREAD,
+                packed(layout.SCHEDULER_HEADER, **head),
+            ),
+            ("charges", FileKind.SCHEDULER_CHARGES, layout.SCHEDULER_CHARGE, b""),
+            ("delays", FileKind.SCHEDULER_DELAYS, layout.SCHEDULER_DELAY, b""),
+            ("events", FileKind.SCHEDULER_EVENTS, layout.SCHEDULER_EVENT, b""),
+        ):
+            rows = [packed(dtype, **row) for row in getattr(self, name)]
+            if rows or name != "events":
+                first = file_header(kind, dtype.itemsize, len(rows), len(rows))
+                (home / f"{name}.tt").write_bytes(page(first, second) + b"".join(rows))
+        return home

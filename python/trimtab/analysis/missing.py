@@ -49,7 +49,8 @@ def nothing_loaded(run: Run) -> tuple[Unavailable, ...]:
 
 def _of_run(run: Run) -> list[Unavailable]:
     missing = run.info.get("unavailable") or []
-    return [*map(_by_launcher, missing), *run.left_out]
+    schedulers = [entry for recording in run.schedulers for entry in recording.unavailable]
+    return [*map(_by_launcher, missing), *run.left_out, *run.schedulers_left_out, *schedulers]
 
 
 def _by_launcher(entry: dict[str, str]) -> Unavailable:

@@ -11,6 +11,7 @@ from trimtab.analysis.decisions import decisions
 from trimtab.analysis.job import Job, job_of, without_launchers
 from trimtab.analysis.job_findings import job_findings
 from trimtab.analysis.job_timeline import job_timeline
+from trimtab.analysis.kernel import kernel_of, with_preemptors
 from trimtab.analysis.merging import merge_regions, merge_scopes, merge_tasks
 from trimtab.analysis.missing import nothing_loaded, unavailable
 from trimtab.analysis.network import network_of
@@ -54,6 +55,7 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         for process in processes
     }
     wall = _ended(run).get("wall_s")
+    kernel = kernel_of(run)
     return Report(
         **_head(run),
         hosts=tuple(
@@ -73,7 +75,7 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         os=system_of(processes),
         overhead=overhead_of(processes, job),
         unavailable=unavailable(run, processes, job, changed),
-        findings=tuple(job_findings(job)),
+        findings=with_preemptors(job_findings(job), kernel),
         workers=_entries_of_processes(
             processes,
             lambda process_report: worker_table(
@@ -81,7 +83,7 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
             ),
         ),
         network=_network(processes),
-        kernel=None,
+        kernel=kernel,
         decisions=_decisions(processes),
         schedulers=_entries_of_processes(
             processes, lambda process_report: schedulers(process_report.process, process_report.id)
@@ -143,7 +145,7 @@ def _of_launcher(run: Run) -> Report:
         findings=(),
         workers=(),
         network=None,
-        kernel=None,
+        kernel=kernel_of(run),
         decisions=(),
         schedulers=(),
         lanes=(),

@@ -19,6 +19,7 @@ from trimtab.model.enumerations import WAITS as WAITS
 from trimtab.model.enumerations import WORKER_STATES as WORKER_STATES
 from trimtab.model.enumerations import LaneKind, Metric, Outcome, RegionFlags, Schedule, TaskFlags, WaitKind
 from trimtab.model.report import Unavailable as Unavailable
+from trimtab.model.scheduler import SchedulerRecording as SchedulerRecording
 
 if TYPE_CHECKING:
     import numpy as np
@@ -203,9 +204,13 @@ class Run:
 
     Attributes:
         left_out: processes that could not be read, each with what is wrong with it.
+        schedulers: what the operating system's scheduler did, one for each recorded host (`--kernel`).
+        schedulers_left_out: the same as `left_out`, of records of the scheduler.
     """
 
     directory: Path
     info: dict[str, Any]
     processes: tuple[Process, ...]
     left_out: tuple[Unavailable, ...] = ()
+    schedulers: tuple[SchedulerRecording, ...] = ()
+    schedulers_left_out: tuple[Unavailable, ...] = ()

@@ -15,13 +15,21 @@ from trimtab.readers import layout
 
 # Files that hold less are read whole, others mapped.
 _READ_WHOLE = 256 * 1024
+SCHEDULER_RECORDS = {
+    "scheduler_threads": layout.SCHEDULER_THREAD,
+    "scheduler_charges": layout.SCHEDULER_CHARGE,
+    "scheduler_delays": layout.SCHEDULER_DELAY,
+    "scheduler_events": layout.SCHEDULER_EVENT,
+}
 # run.json has the program's arguments, which the system bounds by a few megabytes.
 RUN_INFO = FileKind("a description of a run (run.json)", 16 << 20, RunError)
 # The recorder reserves at most 1 GiB for each of them, but for events, whose bound is the user's (--max-trace).
+_UNBOUNDED = ("events", "scheduler_events")
 RUN_FILES = {
-    kind: FileKind(f"a file of {kind}", (256 << 30) if kind == "events" else (2 << 30), RunError)
+    kind: FileKind(f"a file of {kind}", (256 << 30) if kind in _UNBOUNDED else (2 << 30), RunError)
     for kind in layout.KINDS.values()
 }
+_RECORDS = {**layout.RECORDS, **SCHEDULER_RECORDS}
 
 
 @dataclass(frozen=True)
@@ -128,7 +136,7 @@ def text(raw: Any) -> str:
 
 def records(file: File, kind: str) -> Records:
     """The complete records, oldest first. A ring that wrapped loses the one that was being overwritten."""
-    dtype = layout.RECORDS[kind]
+    dtype = _RECORDS[kind]
     if file.header["record_bytes"] != dtype.itemsize:
         raise RunError(
             f"{file.path}: {byte_of('record_bytes')}: expected records of {dtype.itemsize} bytes, "

@@ -16,6 +16,7 @@ from trimtab.readers.files import RUN_INFO, File, open_finished, records, second
 from trimtab.readers.info import check_info
 from trimtab.readers.names import read_names
 from trimtab.readers.ranks import rank_folders, with_ranks
+from trimtab.readers.scheduler import read_schedulers
 
 # HOST-PID-N; without a host in runs of earlier versions.
 _PROCESS = re.compile(r"(?:([\w.+-]{1,64})-)?(\d{1,10})-(\d{1,10})", re.ASCII)
@@ -43,11 +44,14 @@ def open_run(path: str | Path) -> Run:
     try:
         folders = [directory, *(rank_folders(directory).values() if info.get("job") is not None else ())]
         read = [_read_or_leave_out(entry, directory) for folder in folders for entry in _processes_in(folder)]
+        schedulers, schedulers_left_out = read_schedulers(folders, directory)
         return Run(
             directory,
             info,
             tuple(result for result in read if isinstance(result, Process)),
             tuple(result for result in read if isinstance(result, Unavailable)),
+            tuple(schedulers),
+            tuple(schedulers_left_out),
         )
     except OSError as error:
         raise RunError(f"{error.filename or directory}: {error.strerror}") from error

@@ -12,6 +12,7 @@ from trimtab.counted import counted
 from trimtab.model.report import Region, Report, Spread
 from trimtab.text.console import Console, output, table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
+from trimtab.text.kernel import kernel_lines, preemptor_table, program_table, thread_table, waker_table
 from trimtab.text.network import flow_table, network_line, phase_table, server_table
 from trimtab.text.processes import MOST_ROWS, process_table
 from trimtab.text.system import system_line
@@ -59,7 +60,7 @@ def tables(report: Report, directory: Path) -> None:
     console.print(f"[bold]{escape(' '.join(report.command))}[/]  {escape(str(directory))}")
     ending_text = escape(ending(report.exit))
     console.print(f"{seconds(report.wall_s)}, {ending_text}{'' if report.complete else ' (incomplete)'}")
-    for show in (_shares, _processes, _regions, _tasks, _network, _findings, _decisions):
+    for show in (_shares, _processes, _regions, _tasks, _network, _kernel, _findings, _decisions):
         show(report, console)
     console.print(system_line(report))
     for missing in report.unavailable:
@@ -121,6 +122,20 @@ def _network(report: Report, console: Console) -> None:
     if report.network.servers:
         console.print(server_table(report.network))
     console.print(network_line(report.network))
+
+
+def _kernel(report: Report, console: Console) -> None:
+    kernel = report.kernel
+    if kernel is not None:
+        if kernel.preemptors:
+            console.print(preemptor_table(kernel))
+        console.print(program_table(kernel))
+        if kernel.threads:
+            console.print(thread_table(kernel))
+        if kernel.late_wakers:
+            console.print(waker_table(kernel))
+    for line in kernel_lines(report):
+        console.print(escape(line))
 
 
 def _findings(report: Report, console: Console) -> None:

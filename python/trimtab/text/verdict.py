@@ -11,6 +11,7 @@ from trimtab.model import TUNING_OF
 from trimtab.model.enumerations import Missing
 from trimtab.model.report import Decision, Report, Steering
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
+from trimtab.text.kernel import kernel_lines
 from trimtab.text.lines import Bold, Lines
 from trimtab.text.network import network_line
 from trimtab.text.processes import process_lines, spread_text, taking_part
@@ -30,6 +31,7 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
     if report.efficiency is None or report.cpus_available is None or report.time is None:
         lines.print(Bold("trimtab"), f": {seconds(report.wall_s)}; {_why_no_regions(report)}")
         lines.print("  " + system_line(report))
+        _kernel(report, lines)
         _steering(report, lines)
         _left_out(report, lines)
         lines.print(f"  run: {directory} (trimtab report RUN, --html FILE)")
@@ -56,6 +58,7 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
             lines.print("  " + task_line)
     if report.network is not None:
         lines.print("  " + network_line(report.network))
+    _kernel(report, lines)
     _steering(report, lines)
     for finding in report.findings[:3]:
         subject = f" at {finding.subject}" if finding.subject else ""
@@ -71,6 +74,11 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
     lines.print(
         f"  own cost {percent(report.overhead.share)}; run: {directory} (trimtab report RUN, --html FILE)"
     )
+
+
+def _kernel(report: Report, lines: Lines) -> None:
+    for kernel_line in kernel_lines(report):
+        lines.print("  " + kernel_line)
 
 
 def _quantities(report: Report) -> str:
