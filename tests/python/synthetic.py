@@ -412,7 +412,7 @@ class SchedulerFiles:
 
     def write(self, run: Path) -> Path:
         """Below the run directory, or the folder of a rank."""
-        home = run / f"scheduler-{self.host}"
+        home = run / f"{self.host}.scheduler"
         home.mkdir(parents=True)
         head = {
             **{"begin_ns": 5 * S, "end_ns": 15 * S, "is_ended": 1, "cpus": 4, "host": self.host.encode()},

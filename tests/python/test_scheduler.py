@@ -300,17 +300,17 @@ def test_header_that_cannot_be(tmp_path: Path, field: str, value: int) -> None:
 
 def test_recorder_that_was_killed_at_once(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run")
-    (run / "scheduler-node0").mkdir()
+    (run / "node0.scheduler").mkdir()
     report = build(open_run(run))
     assert report["kernel"] is None
-    assert "records of the scheduler in scheduler-node0" in reasons(report)
+    assert "records of the scheduler in node0.scheduler" in reasons(report)
     assert "OpenMP regions: the library could not be loaded" in reasons(report)
 
 
 def test_link_to_records_elsewhere_is_none(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run")
     hog().write(tmp_path)
-    (run / "scheduler-node0").symlink_to(tmp_path / "scheduler-node0")
+    (run / "node0.scheduler").symlink_to(tmp_path / "node0.scheduler")
     assert open_run(run).schedulers == ()
 
 

@@ -1,4 +1,4 @@
-"""scheduler-HOST of a run directory: what the operating system's scheduler did with all threads of a host."""
+"""HOST.scheduler of a run directory: what the operating system's scheduler did with all threads of a host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trimtab.model.scheduler import SchedulerRecording
 from trimtab.readers import layout
 from trimtab.readers.files import SCHEDULER_RECORDS, File, open_finished, records, second_header, text
 
-_FOLDER = re.compile(r"scheduler-([\w.+-]{1,64})", re.ASCII)
+_FOLDER = re.compile(r"([\w.+-]{1,64})\.scheduler", re.ASCII)
 # Linux has at most 8192 CPUs; the field of an event has 16 bits.
 _MOST_CPUS = 1 << 16
 # Two years, as for processes: what says more is damaged.
@@ -46,7 +46,7 @@ def read_schedulers(folders: Iterable[Path], run: Path) -> tuple[list[SchedulerR
     by_host: dict[str, SchedulerRecording] = {}
     left_out: list[Unavailable] = []
     for folder in folders:
-        for directory in sorted(folder.glob("scheduler-*")):
+        for directory in sorted(folder.glob("*.scheduler")):
             match = _FOLDER.fullmatch(directory.name)
             if match is None or directory.is_symlink() or not directory.is_dir():
                 continue
