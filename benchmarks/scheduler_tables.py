@@ -7,8 +7,7 @@ from typing import Any
 from benchmarks.docs import Blocks
 from benchmarks.scheduler import BARE, OURS, PERF
 from benchmarks.spread import Spread, judge, ratios, spread
-from benchmarks.table_format import markdown
-from benchmarks.tables import Results, machine
+from benchmarks.tables import Results, machine, markdown
 
 _MOST_SLOWER, _MOST_OF_PERF = 1.03, 0.6
 # Of the bars: so far from 1.

@@ -166,7 +166,7 @@ int fail(const std::string& problem) {
 int run(const arguments& given) {
   const tracing_formats formats = read_tracing_formats();
   if (!formats.problem.empty()) return fail(formats.problem);
-  record_decoder decoder(formats.texts());
+  const record_decoder decoder(formats.texts());
   const std::vector<std::uint64_t> ids = decoder.ids();
   const std::vector<std::uint16_t> cpus = online_cpus();
   std::size_t ring_bytes = most_bytes_of_ring;
@@ -183,7 +183,7 @@ int run(const arguments& given) {
     say("elsewhere");
     return 0;
   }
-  scheduler_recording recording(std::move(decoder), cpus, monotonic_ns(), given.watched);
+  scheduler_recording recording(decoder, cpus, monotonic_ns(), given.watched);
   if (given.event_bytes > 0)
     if (const int problem = recording.keep_events(given.folder + "/events.tt", given.event_bytes); problem != 0)
       return fail(given.folder + "/events.tt: " + std::strerror(problem));

@@ -20,25 +20,23 @@ std::uint64_t delay_histogram::last_of(std::uint32_t bucket) noexcept {
   return first + ((std::uint64_t{1} << shift) - 1);
 }
 
-delay_histogram::part_counts& delay_histogram::counts_of(std::uint32_t power) {
-  if (m_counts[power] == nullptr) m_counts[power] = std::make_unique<part_counts>();
-  return *m_counts[power];
+void delay_histogram::add(std::uint32_t bucket, std::uint64_t count) {
+  const auto found = std::ranges::lower_bound(m_counts, bucket, {}, &bucket_count::bucket);
+  if (found != m_counts.end() && found->bucket == bucket)
+    found->count += count;
+  else
+    m_counts.insert(found, {bucket, count});
 }
 
 void delay_histogram::add(std::uint64_t ns) {
-  const std::uint32_t bucket = bucket_of(ns);
-  ++counts_of(bucket / parts)[bucket % parts];
+  add(bucket_of(ns), 1);
   ++m_count;
   m_sum_ns += ns;
   m_greatest_ns = std::max(m_greatest_ns, ns);
 }
 
 void delay_histogram::add(const delay_histogram& other) {
-  for (std::uint32_t power = 0; power < powers; ++power) {
-    if (other.m_counts[power] == nullptr) continue;
-    part_counts& own = counts_of(power);
-    for (std::uint32_t part = 0; part < parts; ++part) own[part] += (*other.m_counts[power])[part];
-  }
+  for (const bucket_count& one : other.m_counts) add(one.bucket, one.count);
   m_count += other.m_count;
   m_sum_ns += other.m_sum_ns;
   m_greatest_ns = std::max(m_greatest_ns, other.m_greatest_ns);

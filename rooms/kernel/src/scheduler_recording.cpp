@@ -5,9 +5,9 @@
 
 namespace trimtab::kernel {
 
-scheduler_recording::scheduler_recording(record_decoder decoder, std::vector<std::uint16_t> cpus, std::uint64_t begin_ns,
-                                         process_number watched)
-    : m_decoder(std::move(decoder)),
+scheduler_recording::scheduler_recording(const record_decoder& decoder, std::vector<std::uint16_t> cpus,
+                                         std::uint64_t begin_ns, process_number watched)
+    : m_decoder(decoder),
       m_cpus(std::move(cpus)),
       m_begin_ns(begin_ns),
       m_counted_ns(begin_ns),

@@ -20,7 +20,7 @@ namespace trimtab::kernel {
 class scheduler_recording {
  public:
   // cpus: whose records there are; begin_ns: before it nothing is known; watched: process whose descendants are the program.
-  scheduler_recording(record_decoder decoder, std::vector<std::uint16_t> cpus, std::uint64_t begin_ns,
+  scheduler_recording(const record_decoder& decoder, std::vector<std::uint16_t> cpus, std::uint64_t begin_ns,
                       process_number watched);
   // Keeps each event, too, up to so many bytes. 0, or what errno calls the mistake.
   int keep_events(const std::string& path, std::uint64_t most_bytes) { return m_events.create(path, most_bytes); }

@@ -2,9 +2,8 @@
 // only for the powers of two that occur.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <memory>
+#include <vector>
 
 namespace trimtab::kernel {
 
@@ -24,23 +23,21 @@ class delay_histogram {
  private:
   // Each power of two is divided into so many buckets; below that, each number has its own.
   static constexpr std::uint32_t parts_bits = 5, parts = 1u << parts_bits;
-  static constexpr std::uint32_t powers = 64 - parts_bits + 1;
-  using part_counts = std::array<std::uint64_t, parts>;
+  struct bucket_count {
+    std::uint32_t bucket;
+    std::uint64_t count;
+  };
   static std::uint32_t bucket_of(std::uint64_t ns) noexcept;
   static std::uint64_t last_of(std::uint32_t bucket) noexcept;
-  part_counts& counts_of(std::uint32_t power);
+  void add(std::uint32_t bucket, std::uint64_t count);
 
   std::uint64_t m_count = 0, m_sum_ns = 0, m_greatest_ns = 0;
-  std::array<std::unique_ptr<part_counts>, powers> m_counts;
+  std::vector<bucket_count> m_counts;  // by bucket
 };
 
 template <class function>
 void delay_histogram::for_each(function&& take) const {
-  for (std::uint32_t power = 0; power < powers; ++power) {
-    if (m_counts[power] == nullptr) continue;
-    for (std::uint32_t part = 0; part < parts; ++part)
-      if (const std::uint64_t count = (*m_counts[power])[part]; count != 0) take(last_of(power * parts + part), count);
-  }
+  for (const bucket_count& one : m_counts) take(last_of(one.bucket), one.count);
 }
 
 }  // namespace trimtab::kernel
