@@ -16,6 +16,7 @@ from synthetic import (
     LaneFile,
     ProcessFiles,
     S,
+    SchedulerFiles,
     counter,
     decision,
     event,
@@ -67,6 +68,7 @@ _JSON_VALUES = (
 )
 # Bytes of a record by the beginning of the file's name.
 _RECORDS = {
+    "charges": layout.SCHEDULER_CHARGE.itemsize,
     "counters": layout.SAMPLE.itemsize,
     "decisions": layout.DECISION.itemsize,
     "lane-0": layout.EVENT.itemsize,
@@ -148,7 +150,25 @@ def bases(folder: Path) -> list[Path]:
     ]
     named = [subject(1, SubjectKind.WORKERS, "runtime 1"), subject(2, SubjectKind.TASK, "stencil")]
     tasks = write_run(folder / "tasks", ProcessFiles(workers, named, parallel=8.0, ended=False))
+    _scheduler().write(tasks)
     return [golden, program, tasks, _job(folder / "job")]
+
+
+def _scheduler() -> SchedulerFiles:
+    """The program, and another one that preempts it."""
+    return SchedulerFiles(
+        [
+            {"pid": 100, "tid": 100, "flags": 1, "name": b"app", "program": b"app", "running_ns": S}
+            | {"preempted_waits": 1, "preempted_ns": S, "longest_preempted_ns": S},
+            {"pid": 7, "tid": 7, "name": b"hog", "program": b"hog", "running_ns": S},
+        ],
+        [{"waiter": 1, "other": 2, "kind": 2, "ns": S, "count": 1}],
+        [{"thread": 1, "kind": 2, "longest_ns": S, "count": 1}],
+        [
+            {"time_ns": 6 * S, "thread": 1, "other": 2, "cpu": 3, "kind": 1, "can_run": 1},
+            {"time_ns": 7 * S, "thread": 2, "other": 1, "cpu": 3, "kind": 1, "can_run": 1},
+        ],
+    )
 
 
 def _job(folder: Path) -> Path:

@@ -6,6 +6,7 @@ import { regionPalette } from "./colors";
 import { concurrency } from "./concurrency";
 import { append, type Child, empty, h } from "./dom";
 import { findings } from "./findings";
+import { kernel } from "./kernel";
 import { load } from "./load";
 import { chooser, ofProcess, processes } from "./processes";
 import { network } from "./network";
@@ -25,6 +26,7 @@ const LINKS = [
   ["over-time", "Over time"],
   ["workers", "Workers"],
   ["network", "Messages"],
+  ["kernel", "Scheduler"],
   ["regions", "Regions"],
   ["system", "System"],
   ["cost", "Own cost"],
@@ -74,6 +76,7 @@ const isThere =
     if (id === "workers") return report.workers.length > 0;
     if (id === "steering") return report.decisions.length > 0;
     if (id === "network") return report.network !== null;
+    if (id === "kernel") return report.kernel !== null;
     if (id === "processes") return report.processes.length > 1;
     return id !== "regions" || !report.workers.length || report.regions.length > 0;
   };
@@ -90,6 +93,7 @@ function sections(report: Report, charts: TimeCharts, choose: (id: string | null
     safely("Concurrency", () => concurrency(report, charts, color)),
     has("workers") && safely("Workers", () => workers(report)),
     report.network !== null && safely("Messages", () => network(report.network!)),
+    report.kernel !== null && safely("Scheduler", () => kernel(report.kernel!)),
     has("regions") &&
       safely("Regions", () => {
         const made = regions(report, color);

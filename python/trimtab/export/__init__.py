@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from trimtab.export.cpus import dropped_events, host_tracks
 from trimtab.export.source import Advance, View, notes_of, views_of
 from trimtab.export.tables import Table, tables_of
 from trimtab.model import Run
@@ -51,11 +52,15 @@ def export(run: Run, to: str, path: Path, advance: Advance = lambda _: None) -> 
     write_table = _table_writer(to)
     views = views_of(run)
     notes = notes_of(views)
+    if dropped := dropped_events(run):
+        notes.append(
+            f"{dropped:,} events of the operating system's scheduler are missing: tracks of CPUs have gaps"
+        )
     if to == "perfetto":
-        _write_perfetto(views, path, advance)
+        _write_perfetto(run, views, path, advance)
         return Exported([path], notes)
     if to == "chrome":
-        _write_chrome(views, path, notes, advance)
+        _write_chrome(run, views, path, notes, advance)
         if path.stat().st_size > _MOST_FOR_BROWSERS:
             notes.append("browsers do not open files of 2 GB and more: --to perfetto is a third of the size")
         return Exported([path], notes)
@@ -83,20 +88,24 @@ def _table_writer(to: str) -> Callable[[Table, IO[bytes]], None]:
     return write_parquet
 
 
-def _write_perfetto(views: list[View], path: Path, advance: Advance) -> None:
+def _write_perfetto(run: Run, views: list[View], path: Path, advance: Advance) -> None:
     from trimtab.export.perfetto import Perfetto
 
     with whole_files([path]) as (stream,):
         writer = Perfetto(stream)
         for view in views:
             writer.process(view, advance)
+        for host in host_tracks(run, {view.number for view in views}):
+            writer.host(host)
 
 
-def _write_chrome(views: list[View], path: Path, notes: list[str], advance: Advance) -> None:
+def _write_chrome(run: Run, views: list[View], path: Path, notes: list[str], advance: Advance) -> None:
     from trimtab.export.chrome import Chrome
 
     with whole_files([path]) as (stream,):
         writer = Chrome(stream, notes)
         for view in views:
             writer.process(view, advance)
+        for host in host_tracks(run, {view.number for view in views}):
+            writer.host(host)
         writer.close()

@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from trimtab.export.cpus import HostTracks
 from trimtab.export.labels import ARROW_ROLES, CATEGORIES, FIGURES, Namer, figure_of, has_figures
 from trimtab.export.source import BLOCK, Advance, Integers, View
 from trimtab.model import Lane
@@ -66,6 +67,23 @@ class Chrome:
             self._lines(_on_cpu(view, lane))
         self._lines(_counters(view))
         self._arrow_base += view.arrows.count
+
+    def host(self, host: HostTracks) -> None:
+        """The CPUs of a host."""
+        self._lines([_metadata(host.number, 0, "process_name", name=host.name)])
+        for track in host.cpus:
+            tid = track.cpu + 1
+            self._lines(
+                [
+                    _metadata(host.number, tid, "thread_name", name=f"CPU {track.cpu}"),
+                    _metadata(host.number, tid, "thread_sort_index", sort_index=tid),
+                ]
+            )
+            names = [_json(name) for name in track.names]
+            for low in range(0, len(track.name), BLOCK):
+                part = slice(low, low + BLOCK)
+                quoted = [names[number] for number in track.name[part].tolist()]
+                self._lines(_cpu_slices(host.number, tid, track.begins[part], track.ends[part], quoted))
 
     def _block(
         self, view: View, lane: Lane, slices: Slices, low: int, high: int, namer: Namer
@@ -165,10 +183,15 @@ def _on_cpu(view: View, lane: Lane) -> Iterator[str]:
     pid, tid = view.number, _CPU_TRACK + view.number_of(lane)
     yield _metadata(pid, tid, "thread_name", name=f"{view.lane_name(lane)}, CPU")
     yield _metadata(pid, tid, "thread_sort_index", sort_index=2 * lane.id + 1)
-    for low, high, name in zip(begins.tolist(), ends.tolist(), names, strict=True):
+    yield from _cpu_slices(pid, tid, begins, ends, [f'"{name}"' for name in names])
+
+
+def _cpu_slices(pid: int, tid: int, begins: Integers, ends: Integers, quoted: list[str]) -> Iterator[str]:
+    """Slices of category cpu, whose names are JSON already."""
+    for low, high, name in zip(begins.tolist(), ends.tolist(), quoted, strict=True):
         head = f'"pid":{pid},"tid":{tid},"ts":'
-        yield f'{{"ph":"B",{head}{_microseconds(low)},"cat":"cpu","name":"{name}"}}'
-        yield f'{{"ph":"E",{head}{_microseconds(high)},"cat":"cpu","name":"{name}"}}'
+        yield f'{{"ph":"B",{head}{_microseconds(low)},"cat":"cpu","name":{name}}}'
+        yield f'{{"ph":"E",{head}{_microseconds(high)},"cat":"cpu","name":{name}}}'
 
 
 def _counters(view: View) -> Iterator[str]:

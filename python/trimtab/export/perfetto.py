@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.export import wire
+from trimtab.export.cpus import HostTracks
 from trimtab.export.labels import ARROW_ROLES, CATEGORIES, FIGURES, Namer, figure_of, has_figures
 from trimtab.export.source import BLOCK, Advance, Integers, Series, View
 from trimtab.model import Lane
@@ -98,6 +99,21 @@ class Perfetto:
         for series in view.series():
             self._counter(series, lanes.get(-1 if series.lane is None else series.lane, process))
         self._arrow_base += view.arrows.count
+
+    def host(self, host: HostTracks) -> None:
+        """The CPUs of a host, as threads of a process."""
+        described = wire.number(1, host.number) + wire.text(6, host.name)
+        self._write(wire.message(60, wire.number(1, self._next_uuid()), wire.message(3, described)))
+        for track in host.cpus:
+            uuid = self._next_uuid()
+            self._sequence += 1
+            thread = (
+                wire.number(1, host.number),
+                wire.number(2, track.cpu + 1),
+                wire.text(5, f"CPU {track.cpu}"),
+            )
+            self._write(wire.message(60, wire.number(1, uuid), wire.message(4, *thread)))
+            self._cpu_slices(uuid, track.begins, track.ends, track.name, track.names)
 
     def _lane(self, view: View, lane: Lane, advance: Advance) -> int:
         track = self._next_uuid()
@@ -203,20 +219,28 @@ class Perfetto:
                 wire.number(5, track),
             )
         )
-        self._begin_sequence(child_track)
         sorted_names = sorted(set(names))
-        self._intern(sorted_names, 0)
-        numbers = np.searchsorted(np.array(sorted_names), np.array(names)) + 1
+        numbers = np.searchsorted(np.array(sorted_names), np.array(names))
+        self._cpu_slices(child_track, begins, ends, numbers, sorted_names)
+
+    def _cpu_slices(
+        self, track: int, begins: Integers, ends: Integers, name: Integers, names: list[str]
+    ) -> None:
+        """Slices of category cpu on a track, as a sequence of their own; the i-th is called `names[name[i]]`."""
+        self._begin_sequence(track)
+        self._intern(names, 0)
         state, marks = wire.number(13, _NEEDS_STATE), [bytes([byte]) * _TIME for byte in (0xFD, 0xFE, 0xFF)]
         category = wire.number(3, _CATEGORY_IIDS["cpu"])
         begin = wire.message(11, wire.number(9, _BEGIN), category, wire.varint(10 << 3), marks[1])
         end = wire.message(11, wire.number(9, _END))
         # Begin and end of each time in one row.
-        self._rows(
-            _packet(self._sequence, wire.varint(8 << 3) + marks[0], state, begin)
-            + _packet(self._sequence, wire.varint(8 << 3) + marks[2], state, end),
-            list(zip(marks, (wire.padded(values, _TIME) for values in (begins, numbers, ends)), strict=True)),
+        template = _packet(self._sequence, wire.varint(8 << 3) + marks[0], state, begin) + _packet(
+            self._sequence, wire.varint(8 << 3) + marks[2], state, end
         )
+        for low in range(0, len(begins), BLOCK):
+            part = slice(low, low + BLOCK)
+            values = (begins[part], name[part] + 1, ends[part])
+            self._rows(template, list(zip(marks, (wire.padded(each, _TIME) for each in values), strict=True)))
 
     def _rows(self, template: bytes, numbers: list[tuple[bytes, wire.Bytes]]) -> None:
         """The same bytes again and again, with numbers in place of their marks."""

@@ -24,7 +24,7 @@ BLOCK = 1 << 18
 # Linux gives no process or thread a higher number.
 _MOST_PIDS = 1 << 22
 # A run of two years, in nanoseconds: what says more is damaged. (Less than 2 to the 56th also as a float.)
-_LONGEST = float((1 << 56) - 8)
+LONGEST = float((1 << 56) - 8)
 
 Advance = Callable[[int], None]
 
@@ -61,7 +61,7 @@ class View:
     def ns(self, ticks: Integers) -> Integers:
         """Nanoseconds since the run began, of ticks since the process began."""
         exact = self.offset_ns + ticks * self.process.ns_per_tick
-        nanoseconds: Integers = np.clip(exact, 0, _LONGEST).astype(np.int64)
+        nanoseconds: Integers = np.clip(exact, 0, LONGEST).astype(np.int64)
         return nanoseconds
 
     def ns_of(self, ticks: NDArray[np.uint64]) -> Integers:
@@ -174,7 +174,7 @@ def _number(pid: int, image: int) -> int:
 
 def _view(trace: Trace, number: int, symbols: Symbols, parcels: Ends) -> View:
     process = trace.process
-    longest = min(_LONGEST / process.ns_per_tick, _LONGEST)
+    longest = min(LONGEST / process.ns_per_tick, LONGEST)
     ticks = min(trace.end_ticks - int(process.header["start_ticks"]), int(longest))
     return View(
         trace,

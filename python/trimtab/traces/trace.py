@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trimtab.model import Process, Run
 from trimtab.model.enumerations import ProcessState
@@ -91,8 +95,7 @@ def _whole(text: str | None) -> int | None:
 
 def traces_of(run: Run) -> tuple[Trace, ...]:
     """All processes of the run, corrected; in the order of their directories."""
-    offsets = _clock_offsets(run)
-    begins = [begin_ns(process) + offsets[process.facts.get("host")] for process in run.processes]
+    begins = _begins(run, _clock_offsets(run))
     origin = min(begins, default=0.0)
     return tuple(
         _corrected(
@@ -100,6 +103,32 @@ def traces_of(run: Run) -> tuple[Trace, ...]:
         )
         for process_of_run, begin in zip(run.processes, begins, strict=True)
     )
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The time of a run: nanoseconds since its first process began, on the clock of the first host."""
+
+    origin_ns: float
+    offsets: dict[str | None, float]
+
+    def ns(self, monotonic_ns: NDArray[Any], host: str) -> NDArray[np.float64]:
+        """Times of the monotonic clock of a host; a host without processes is taken for the first one."""
+        offset = self.offsets.get(host, 0.0)
+        nanoseconds: NDArray[np.float64] = monotonic_ns.astype(np.float64) - self.origin_ns + offset
+        return nanoseconds
+
+
+def axis_of(run: Run) -> Axis:
+    """The axis of `traces_of`; without a process it begins with the first recording of the scheduler."""
+    offsets = _clock_offsets(run)
+    recorded = [float(recording.header["begin_ns"]) for recording in run.schedulers]
+    return Axis(min(_begins(run, offsets) or recorded, default=0.0), offsets)
+
+
+def _begins(run: Run, offsets: dict[str | None, float]) -> list[float]:
+    """When each process began, on the clock of the first host."""
+    return [begin_ns(process) + offsets[process.facts.get("host")] for process in run.processes]
 
 
 def _launcher_end(run: Run, process: Process) -> float | None:
