@@ -38,7 +38,8 @@ int main(int argc, char** argv) {
   struct parameter parameters[] = {
       {"limit", {10000, 1000}, 1e9}, {"pixels", {512, 256}, 30000}, {"x", {0, 0}, 0}, {"y", {0, 0}, 0},
       {"zoom", {0.5, 0.5}, 0},       {"steps", {200, 10}, 1e9}};
-  struct study_program program = {.name = "mandelbrot", .parameters = parameters, .count = 6, .recorded = {0, 136697320}};
+  struct study_program program = {
+      .name = "mandelbrot", .parameters = parameters, .count = 6, .recorded = {99662009668, 136697320}};
   read_parameters(&program, argc, argv);
   const int limit = whole_parameter(&program, 0), steps = whole_parameter(&program, 5);
   const struct image image = {whole_parameter(&program, 1), parameter_value(&program, 2), parameter_value(&program, 3),

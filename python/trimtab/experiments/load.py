@@ -13,7 +13,8 @@ from trimtab.experiments.columns import best_tables, figures, metrics
 from trimtab.experiments.conditions import condition
 from trimtab.experiments.factors import factor
 from trimtab.experiments.fields import Fields, is_value
-from trimtab.experiments.spec import ORDERS, Experiment, ExperimentError, Factor, Observe, Value
+from trimtab.experiments.placement import VARIABLES
+from trimtab.experiments.spec import CPUS, ORDERS, Experiment, ExperimentError, Factor, Observe, Value
 from trimtab.experiments.templates import EXTRA, TemplateError, filled
 from trimtab.experiments.variants import KEY, overridden, varied
 from trimtab.files import FileKind, read_text
@@ -82,7 +83,7 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
         title=top.text("title", name),
         command=_command(top, values),
         cwd=_folder(top),
-        environment=_environment(top.table("environment"), values),
+        environment=_environment(top.table("environment"), values, factors),
         factors=factors,
         fixed=fixed,
         where=tuple(condition(rule, known_values) for rule in top.tables("where")),
@@ -90,6 +91,7 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
         samples=top.integer("samples", 5, 1),
         seed=top.integer("seed", 1, 0),
         timeout_s=top.number("timeout", None, 1e-3, 1e7),
+        run_s=top.number("run_s", None, 0.0, 1e7),
         order=top.one_of("order", ORDERS, ORDERS[0]),
         warm_up=top.integer("warm_up", 0, 0),
         expect=_pattern(top),
@@ -133,6 +135,8 @@ def _factors(table: Fields, fixed: Mapping[str, Value]) -> tuple[Factor, ...]:
         if name in fixed:
             table.wrong(name, "a name that is not among the fixed values", name)
         entries.append(factor(table, name, definition, fixed))
+        if [entry.kind for entry in entries].count(CPUS) > 1:
+            table.wrong(name, "one factor of `cpus` at most", name)
     return tuple(entries)
 
 
@@ -171,9 +175,14 @@ def _folder(top: Fields) -> Path:
     return folder
 
 
-def _environment(table: Fields, values: Mapping[str, tuple[Value, ...]]) -> dict[str, str]:
+def _environment(
+    table: Fields, values: Mapping[str, tuple[Value, ...]], factors: tuple[Factor, ...]
+) -> dict[str, str]:
     entries = {}
+    placing = [factor.name for factor in factors if factor.kind == CPUS]
     for name, text in table.rest().items():
+        if placing and name in VARIABLES:
+            table.wrong(name, f"no variable that the factor '{placing[0]}' (cpus) sets", name)
         command_given = str(text) if isinstance(text, int | float) and not isinstance(text, bool) else text
         if not isinstance(command_given, str) or "=" in name or not name:
             table.wrong(name, "NAME = a string or a number", text)

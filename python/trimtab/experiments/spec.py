@@ -17,6 +17,8 @@ Configuration = dict[str, Value]
 
 ORDERS = ("interleaved", "random", "given")
 GOALS = ("min", "max")
+# What the values of a factor stand for: themselves, placements of threads, or the name of the host.
+VALUES, CPUS, HOST = "values", "cpus", "host"
 # What is measured of every run, whatever the program prints: title and unit.
 BUILT_IN = {
     "wall_s": ("wall time", "s"),
@@ -43,6 +45,7 @@ class Factor:
     values: tuple[Value, ...]
     title: str
     unit: str = ""
+    kind: str = VALUES
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,7 @@ class Experiment:
     samples: int
     seed: int
     timeout_s: float | None
+    run_s: float | None
     order: str
     warm_up: int
     expect: str | None

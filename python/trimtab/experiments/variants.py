@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trimtab.experiments.fields import Fields
-from trimtab.experiments.spec import ExperimentError
+from trimtab.experiments.spec import CPUS, ExperimentError
 
 KEY = "variant"
 _CONDITIONS = ("where", "skip")
@@ -60,7 +60,8 @@ def overridden(file: Path, table: dict[str, Any], overrides: Mapping[str, Any]) 
             values = value if isinstance(value, list) else [value]
             old = factors[name]
             kept = {key: old[key] for key in ("title", "unit") if key in old} if isinstance(old, dict) else {}
-            factors[name] = {"values": values, **kept}
+            key = CPUS if isinstance(old, dict) and CPUS in old else "values"
+            factors[name] = {key: values, **kept}
         else:
             names = ", ".join([*factors, *fixed]) or "none"
             raise ExperimentError(f"{file}: --set {name}: expected a factor or fixed value of it: {names}")
