@@ -15,6 +15,7 @@ from trimtab.experiments.factors import factor
 from trimtab.experiments.fields import Fields, is_value
 from trimtab.experiments.placement import VARIABLES
 from trimtab.experiments.spec import CPUS, ORDERS, Experiment, ExperimentError, Factor, Observe, Value
+from trimtab.experiments.summary_specs import averages, outliers, violins
 from trimtab.experiments.templates import EXTRA, TemplateError, filled
 from trimtab.experiments.variants import KEY, overridden, varied
 from trimtab.files import FileKind, read_text
@@ -100,6 +101,9 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
         metrics=known_metrics,
         figures=figures(top, factors, known_values, known_metrics),
         best=best_tables(top, factors, known_metrics),
+        violins=violins(top, factors, known_metrics),
+        averages=averages(top, factors, known_metrics),
+        outliers=outliers(top, factors, known_metrics),
     )
     top.take(KEY, {})
     top.done()
@@ -206,6 +210,11 @@ def _observe(top: Fields) -> Observe | None:
     if isinstance(observe_given, bool):
         return Observe() if observe_given else None
     table = Fields(top.file, "observe", observe_given)
-    observe_options = Observe(table.flag("trace", False), table.text("with", None), table.flag("keep", False))
+    observe_options = Observe(
+        table.flag("trace", False),
+        table.text("with", None),
+        table.flag("keep", False),
+        table.flag("kernel", False),
+    )
     table.done()
     return observe_options

@@ -131,7 +131,11 @@ def _judged(experiment: Experiment, record: Record, outcome: Outcome, directory:
     if failure is None and directory is not None:
         try:
             # In place of ours, which have the launcher's time in them.
-            figures.update(observe.figures_of(directory))
+            figures.update(
+                observe.figures_of(
+                    directory, experiment.observe is not None and experiment.observe.has_kernel
+                )
+            )
         except (RunError, OSError) as error:
             failure = f"not observed: {error}"
     taken_names = {*experiment.fixed, *record.configuration, *BUILT_IN}

@@ -111,6 +111,41 @@ class Observe:
     is_trace: bool = False
     probes: str | None = None
     is_kept: bool = False
+    has_kernel: bool = False
+
+    def what_is_recorded(self) -> list[Any]:
+        """As in the description of a sweep; what earlier versions did not know is there only if it is used."""
+        return [self.is_trace, self.probes, *(["kernel"] if self.has_kernel else [])]
+
+
+@dataclass(frozen=True)
+class ViolinSpec:
+    """A figure for each value of the factors `per`: rows of violins of single runs, one for each value of the factor `x`."""
+
+    name: str
+    title: str
+    x: str
+    rows: tuple[str, ...]
+    per: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AverageSpec:
+    """A table of means over all runs, a row for each value of the factors `per`."""
+
+    title: str
+    metrics: tuple[str, ...]
+    per: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OutlierSpec:
+    """A list of runs that lie far from the others that have the same values of the factors `per`."""
+
+    title: str
+    metrics: tuple[str, ...]
+    per: tuple[str, ...]
+    beyond: float  # interquartile ranges from the quartiles
 
 
 @dataclass(frozen=True)
@@ -139,6 +174,9 @@ class Experiment:
     metrics: Mapping[str, Metric]
     figures: tuple[FigureSpec, ...]
     best: tuple[BestSpec, ...]
+    violins: tuple[ViolinSpec, ...] = ()
+    averages: tuple[AverageSpec, ...] = ()
+    outliers: tuple[OutlierSpec, ...] = ()
 
     def what_runs(self) -> dict[str, Any]:
         """What decides on the results of a run: a sweep goes on only where all of this is as it was."""
@@ -149,6 +187,6 @@ class Experiment:
             "environment": dict(self.environment),
             "fixed": dict(self.fixed),
             "expect": self.expect,
-            "observe": None if self.observe is None else [self.observe.is_trace, self.observe.probes],
+            "observe": None if self.observe is None else self.observe.what_is_recorded(),
             "seed": self.seed if uses_seed else None,
         }
