@@ -100,7 +100,8 @@ def run_sweep(
         if not resume and (directory / "results.jsonl").exists():
             fail(f"{directory}: has results already, and --no-resume was given")
         _announce(expected)
-        swept = _run(experiment, directory, Options(retry_failed, stop_on_failure), len(chosen))
+        runs = len(plan(experiment, chosen))
+        swept = _run(experiment, directory, Options(retry_failed, stop_on_failure), runs)
         _finish(swept, as_json)
     except ExperimentError as error:
         fail(str(error))
@@ -172,12 +173,11 @@ def _show_plan(
         plan_table(report)
 
 
-def _run(experiment: Experiment, directory: Path, options: Options, configurations: int) -> Swept:
+def _run(experiment: Experiment, directory: Path, options: Options, total: int) -> Swept:
     from trimtab.experiments import sweep
     from trimtab.text.progress import progress
     from trimtab.text.sweep import time_left
 
-    total = configurations * (experiment.samples + experiment.warm_up)
     runs_done = 0
     try:
         with stopped_by_signals(), progress(f"sweep of {total} runs", total) as advance:

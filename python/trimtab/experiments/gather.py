@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from trimtab.experiments.factors import configurations, key_of
+from trimtab.experiments.plan import samples_of
 from trimtab.experiments.results import Record, recorded
 from trimtab.experiments.spec import HOST, Experiment, ExperimentError
 from trimtab.experiments.swept import Swept
@@ -38,7 +39,15 @@ def gathered_from(experiment: Experiment, folders: Sequence[Path], directory: Pa
     notes = [f"put together from {len(folders)} folders"]
     if len(kept) < len(records):
         notes.append(f"{len(records) - len(kept)} recorded runs of other configurations are left out")
-    return Swept(whole, directory, chosen, kept, len(chosen) * whole.samples, False, notes)
+    return Swept(
+        whole,
+        directory,
+        chosen,
+        kept,
+        sum(samples_of(whole, configuration) for configuration in chosen),
+        False,
+        notes,
+    )
 
 
 def _with_hosts(experiment: Experiment, records: Sequence[Record]) -> Experiment:

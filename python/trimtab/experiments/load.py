@@ -14,7 +14,16 @@ from trimtab.experiments.conditions import condition
 from trimtab.experiments.factors import factor
 from trimtab.experiments.fields import Fields, is_value
 from trimtab.experiments.placement import VARIABLES
-from trimtab.experiments.spec import CPUS, ORDERS, Experiment, ExperimentError, Factor, Observe, Value
+from trimtab.experiments.spec import (
+    CPUS,
+    ORDERS,
+    Experiment,
+    ExperimentError,
+    Factor,
+    FewerSamples,
+    Observe,
+    Value,
+)
 from trimtab.experiments.summary_specs import averages, outliers, violins
 from trimtab.experiments.templates import EXTRA, TemplateError, filled
 from trimtab.experiments.variants import KEY, overridden, varied
@@ -90,6 +99,7 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
         where=tuple(condition(rule, known_values) for rule in top.tables("where")),
         skip=tuple(condition(rule, known_values) for rule in top.tables("skip")),
         samples=top.integer("samples", 5, 1),
+        fewer=tuple(_fewer(rule, known_values) for rule in top.tables("fewer_samples")),
         seed=top.integer("seed", 1, 0),
         timeout_s=top.number("timeout", None, 1e-3, 1e7),
         run_s=top.number("run_s", None, 0.0, 1e7),
@@ -108,6 +118,11 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
     top.take(KEY, {})
     top.done()
     return experiment
+
+
+def _fewer(table: Fields, values: Mapping[str, tuple[Value, ...]]) -> FewerSamples:
+    """Of [[fewer_samples]]: a number of samples, and the condition of the configurations that it is for."""
+    return FewerSamples(table.integer("samples", 1, 1), condition(table, values))
 
 
 def _environment_of(

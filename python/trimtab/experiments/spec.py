@@ -149,6 +149,14 @@ class OutlierSpec:
 
 
 @dataclass(frozen=True)
+class FewerSamples:
+    """Configurations that run less often than the others, because each run takes long."""
+
+    samples: int
+    where: Condition
+
+
+@dataclass(frozen=True)
 class Experiment:
     """A whole experiment file, checked."""
 
@@ -177,6 +185,7 @@ class Experiment:
     violins: tuple[ViolinSpec, ...] = ()
     averages: tuple[AverageSpec, ...] = ()
     outliers: tuple[OutlierSpec, ...] = ()
+    fewer: tuple[FewerSamples, ...] = ()
 
     def what_runs(self) -> dict[str, Any]:
         """What decides on the results of a run: a sweep goes on only where all of this is as it was."""

@@ -38,6 +38,8 @@ def varied(
     changed = {**table, "name": f"{table.get('name', '')}-{name}"}
     if chosen["samples"] is not None:
         changed["samples"] = chosen["samples"]
+    if chosen["run_s"] is not None:
+        changed["run_s"] = chosen["run_s"]
     for key_of_conditions in _CONDITIONS:
         replaced = table.get(key_of_conditions, [])
         changed[key_of_conditions] = (
@@ -80,6 +82,7 @@ def _read(file: Path, name: str, definition: object) -> dict[str, Any]:
     variant["samples"] = (
         fields.integer("samples", 1, 1) if "samples" in fields else fields.take("samples", None)
     )
+    variant["run_s"] = fields.number("run_s", None, 0.0, 1e7)
     for condition in _CONDITIONS:
         variant[condition] = fields.take(condition, [])
         if not isinstance(variant[condition], list):
