@@ -34,7 +34,7 @@ def test_results_of_hosts_become_one_table(file: Path, tmp_path: Path) -> None:
     for host in ("n1", "n2"):
         sweep(of_host(file, host), tmp_path / host)
     whole = load(file, {"grain": [1, 2], "mode": "a"})
-    swept = gathered_from(whole, [tmp_path / "n2", tmp_path / "n1"], tmp_path)
+    swept = gathered_from(whole, [tmp_path / "n2", tmp_path / "n1"], tmp_path / "all")
     assert [tuple(row.configuration.values()) for row in summarised(swept).rows] == [
         (node, grain, "a") for node in ("n2", "n1") for grain in (1, 2)
     ]

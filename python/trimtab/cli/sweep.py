@@ -90,7 +90,6 @@ def run_sweep(
         chosen = configurations(experiment)
         directory = output if output is not None else Path("trimtab-sweeps") / experiment.name
         if folders:
-            directory.mkdir(parents=True, exist_ok=True)
             _finish(gathered_from(experiment, folders, directory), as_json)
             return
         expected = expected_s(experiment, directory)

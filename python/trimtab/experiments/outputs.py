@@ -31,6 +31,7 @@ def write_outputs(swept: Swept, summary: Summary) -> Outputs:
     Raises:
         OSError: a file cannot be written.
     """
+    swept.directory.mkdir(parents=True, exist_ok=True)
     tables, notes = write_tables(tables_of(swept, summary), swept.directory)
     figures, missing = figures_of(swept.experiment, summary)
     violins, missing_rows = violins_of(swept, summary)
