@@ -43,6 +43,14 @@ def test_results_of_hosts_become_one_table(file: Path, tmp_path: Path) -> None:
     assert lines[0].startswith("node,grain,mode,") and len(lines) == 5
 
 
+def test_one_host_does_not_make_the_runs_of_others(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        ExperimentError, match="factor 'node': expected one host, this one, found n1, n2; run"
+    ):
+        sweep(load(file, {"node": ["n1", "n2"]}), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_same_run_twice_is_an_error(file: Path, tmp_path: Path) -> None:
     for folder in ("one", "two"):
         sweep(of_host(file, "n1"), tmp_path / folder)

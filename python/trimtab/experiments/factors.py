@@ -44,10 +44,11 @@ def factor(table: Fields, name: str, definition: Any, fixed: Mapping[str, Value]
 
 
 def _host(table: Fields, name: str) -> Factor:
-    """Its one value is the name of the host that reads the file: a label, under which results of hosts are put together."""
+    """Its value is the name of the host that reads the file (or another label from --set), under which results are put together."""
     if not table.flag(HOST, True):
         table.wrong(HOST, "true", False)
-    built = Factor(name, (os.uname().nodename,), table.text("title", name), "", HOST)
+    labels = _listed(table, "values", table.take("values", [os.uname().nodename]))
+    built = Factor(name, labels, table.text("title", name), "", HOST)
     table.done()
     return built
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trimtab.experiments.fields import Fields
-from trimtab.experiments.spec import CPUS, ExperimentError
+from trimtab.experiments.spec import CPUS, HOST, ExperimentError
 
 KEY = "variant"
 _CONDITIONS = ("where", "skip")
@@ -62,13 +62,19 @@ def overridden(file: Path, table: dict[str, Any], overrides: Mapping[str, Any]) 
             values = value if isinstance(value, list) else [value]
             old = factors[name]
             kept = {key: old[key] for key in ("title", "unit") if key in old} if isinstance(old, dict) else {}
-            key = CPUS if isinstance(old, dict) and CPUS in old else "values"
-            factors[name] = {key: values, **kept}
+            factors[name] = {**_values_of_its_kind(old, values), **kept}
         else:
             names = ", ".join([*factors, *fixed]) or "none"
             raise ExperimentError(f"{file}: --set {name}: expected a factor or fixed value of it: {names}")
     replaced = {"fixed": fixed, "factors": factors}
     return {**table, **{key: definition for key, definition in replaced.items() if key in table}}
+
+
+def _values_of_its_kind(definition: object, values: list[Any]) -> dict[str, Any]:
+    """Other values of a factor, written as those that it had."""
+    if isinstance(definition, dict) and HOST in definition:
+        return {HOST: True, "values": values}
+    return {CPUS if isinstance(definition, dict) and CPUS in definition else "values": values}
 
 
 def _tables(file: Path, table: Mapping[str, Any]) -> dict[str, Any]:
