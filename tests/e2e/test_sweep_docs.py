@@ -50,7 +50,7 @@ def test_pieces_of_files_are_pieces_of_files(tmp_path: Path) -> None:
         for step in steps_of(body)
         if isinstance(step, Source) and step.name is None
     ]
-    assert len(pieces) == 4
+    assert len(pieces) == 5
     path = tmp_path / "whole.toml"
     path.write_text('name = "whole"\ncommand = "true"\n' + "\n".join(pieces))
     result = {factor.name: factor.values for factor in load(path).factors}

@@ -14,6 +14,9 @@ from trimtab.cli.common import ProbeList, Stopped, echo, echo_json, fail, stoppe
 if TYPE_CHECKING:
     from trimtab.experiments import Experiment, Options, Planned, Progress, Swept
 
+# A sweep that takes less is over before anybody plans around it.
+_WORTH_SAYING_S = 60
+
 
 @click.command("sweep")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
@@ -25,6 +28,14 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--resume/--no-resume", default=True, help="Go on where results are (the default), or refuse to."
+)
+@click.option(
+    "--gather",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Run nothing: tables and figures of the results in FOLDER and in those of further --gather, as of other hosts.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be run, and run nothing.")
 @click.option("--variant", metavar="NAME", help="A smaller experiment that FILE has under this name.")
@@ -47,6 +58,7 @@ def run_sweep(
     file: Path,
     output: Path | None,
     resume: bool,
+    folders: tuple[Path, ...],
     dry_run: bool,
     variant: str | None,
     samples: int | None,
@@ -62,19 +74,33 @@ def run_sweep(
     Leaves tables, figures and a page, index.html. Each result is kept at once: a sweep that was stopped goes on.
     Exits with 0, with 1 if a run failed, with 2 if FILE is wrong, with 128 + N if signal N stopped it.
     """
-    from trimtab.experiments import ExperimentError, Options, configurations, load, plan
+    from trimtab.experiments import (
+        ExperimentError,
+        Options,
+        configurations,
+        expected_s,
+        gathered_from,
+        load,
+        plan,
+    )
 
     try:
         experiment = load(file, dict(map(_override, overrides)), probes, variant)
         experiment = _changed(experiment, samples, seed)
         chosen = configurations(experiment)
-        if dry_run:
-            _show_plan(experiment, len(chosen), plan(experiment, chosen), as_json)
-            return
         directory = output if output is not None else Path("trimtab-sweeps") / experiment.name
+        if folders:
+            _finish(gathered_from(experiment, folders, directory), as_json)
+            return
+        expected = expected_s(experiment, directory)
+        if dry_run:
+            _show_plan(experiment, len(chosen), plan(experiment, chosen), expected, as_json)
+            return
         if not resume and (directory / "results.jsonl").exists():
             fail(f"{directory}: has results already, and --no-resume was given")
-        swept = _run(experiment, directory, Options(retry_failed, stop_on_failure), len(chosen))
+        _announce(expected)
+        runs = len(plan(experiment, chosen))
+        swept = _run(experiment, directory, Options(retry_failed, stop_on_failure), runs)
         _finish(swept, as_json)
     except ExperimentError as error:
         fail(str(error))
@@ -113,7 +139,19 @@ def _value(text: str) -> str | int | float | bool:
     return text
 
 
-def _show_plan(experiment: Experiment, configurations: int, runs: list[Planned], as_json: bool) -> None:
+def _announce(expected_s: float | None) -> None:
+    from trimtab.text.sweep import time_left
+
+    if expected_s is not None and expected_s >= _WORTH_SAYING_S:
+        echo(
+            f"trimtab: the runs will take about {time_left(expected_s)}; a stopped sweep can be continued",
+            err=True,
+        )
+
+
+def _show_plan(
+    experiment: Experiment, configurations: int, runs: list[Planned], expected_s: float | None, as_json: bool
+) -> None:
     from trimtab.experiments import command_of
     from trimtab.text.sweep import plan_table
 
@@ -123,6 +161,7 @@ def _show_plan(experiment: Experiment, configurations: int, runs: list[Planned],
         "samples": experiment.samples,
         "warm_up": experiment.warm_up,
         "runs": len(runs),
+        "expected_s": expected_s,
         "order": experiment.order,
         "seed": experiment.seed,
         "commands": [shlex.join(command_of(experiment, run)) for run in runs],
@@ -133,12 +172,11 @@ def _show_plan(experiment: Experiment, configurations: int, runs: list[Planned],
         plan_table(report)
 
 
-def _run(experiment: Experiment, directory: Path, options: Options, configurations: int) -> Swept:
+def _run(experiment: Experiment, directory: Path, options: Options, total: int) -> Swept:
     from trimtab.experiments import sweep
     from trimtab.text.progress import progress
     from trimtab.text.sweep import time_left
 
-    total = configurations * (experiment.samples + experiment.warm_up)
     runs_done = 0
     try:
         with stopped_by_signals(), progress(f"sweep of {total} runs", total) as advance:

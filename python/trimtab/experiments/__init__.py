@@ -2,6 +2,7 @@
 
 from trimtab.experiments.as_json import json_of
 from trimtab.experiments.factors import configurations, key_of
+from trimtab.experiments.gather import gathered_from
 from trimtab.experiments.load import load
 from trimtab.experiments.outputs import Outputs, write_outputs
 from trimtab.experiments.plan import Planned, plan
@@ -9,7 +10,7 @@ from trimtab.experiments.results import Record
 from trimtab.experiments.run import command_of
 from trimtab.experiments.spec import Experiment, ExperimentError, Value
 from trimtab.experiments.summary import Row, Summary, summarised
-from trimtab.experiments.sweeping import Options, Progress, sweep
+from trimtab.experiments.sweeping import Options, Progress, expected_s, sweep
 from trimtab.experiments.swept import Swept
 
 __all__ = [
@@ -26,6 +27,8 @@ __all__ = [
     "Value",
     "command_of",
     "configurations",
+    "expected_s",
+    "gathered_from",
     "json_of",
     "key_of",
     "load",

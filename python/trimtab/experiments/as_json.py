@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trimtab.experiments.run_groups import Outlier, averages, outliers, runs_of
 from trimtab.experiments.spec import BestSpec
 from trimtab.experiments.summary import Best, Spread, Summary
 from trimtab.experiments.swept import Swept
@@ -11,6 +12,7 @@ from trimtab.experiments.swept import Swept
 
 def json_of(swept: Swept, summary: Summary) -> dict[str, Any]:
     """Everything that the tables hold, for machines."""
+    runs = runs_of(swept)
     return {
         "name": swept.experiment.name,
         "directory": str(swept.directory),
@@ -36,6 +38,19 @@ def json_of(swept: Swept, summary: Summary) -> dict[str, Any]:
             }
             for spec, best_rows in summary.best
         ],
+        "averages": [
+            {
+                "title": spec.title,
+                "groups": [
+                    {"group": row.group, "runs": row.runs, "means": row.means} for row in averages(spec, runs)
+                ],
+            }
+            for spec in swept.experiment.averages
+        ],
+        "outliers": [
+            {"title": spec.title, "runs": [_outlier_json(far) for far in outliers(spec, runs)]}
+            for spec in swept.experiment.outliers
+        ],
         "failures": [
             {
                 "configuration": failure.configuration,
@@ -45,6 +60,17 @@ def json_of(swept: Swept, summary: Summary) -> dict[str, Any]:
             }
             for failure in swept.failed
         ],
+    }
+
+
+def _outlier_json(far: Outlier) -> dict[str, Any]:
+    return {
+        "configuration": far.record.configuration,
+        "sample": far.record.sample,
+        "metric": far.metric,
+        "value": far.value,
+        "q1": far.quarter,
+        "q3": far.three_quarters,
     }
 
 

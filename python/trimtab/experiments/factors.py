@@ -5,12 +5,22 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from trimtab.experiments.conditions import holds
 from trimtab.experiments.fields import Fields, as_word, is_value
-from trimtab.experiments.spec import Configuration, Experiment, ExperimentError, Factor, Value
+from trimtab.experiments.placement import PlacementError, wish_of
+from trimtab.experiments.spec import (
+    CPUS,
+    HOST,
+    Configuration,
+    Experiment,
+    ExperimentError,
+    Factor,
+    Value,
+)
 
 _SCALES = ("lin", "log2", "log10")
 _MOST_VALUES = 100_000
@@ -22,10 +32,36 @@ def factor(table: Fields, name: str, definition: Any, fixed: Mapping[str, Value]
     if not isinstance(definition, dict):
         return Factor(name, _listed(table, name, definition), name)
     inner = Fields(table.file, table.path(name), definition)
+    if HOST in inner:
+        return _host(inner, name)
+    if CPUS in inner:
+        return _placements(inner, name)
     is_listed = "values" in inner
     values = _listed(inner, "values", inner.take("values")) if is_listed else _range(inner, fixed)
     built = Factor(name, values, inner.text("title", name), inner.text("unit", ""))
     inner.done()
+    return built
+
+
+def _host(table: Fields, name: str) -> Factor:
+    """Its value is the name of the host that reads the file (or another label from --set), under which results are put together."""
+    if not table.flag(HOST, True):
+        table.wrong(HOST, "true", False)
+    labels = _listed(table, "values", table.take("values", [os.uname().nodename]))
+    built = Factor(name, labels, table.text("title", name), "", HOST)
+    table.done()
+    return built
+
+
+def _placements(table: Fields, name: str) -> Factor:
+    values = _listed(table, CPUS, table.take(CPUS))
+    for words in values:
+        try:
+            wish_of(str(words))
+        except PlacementError as error:
+            table.wrong(CPUS, str(error), words)
+    built = Factor(name, values, table.text("title", name), "", CPUS)
+    table.done()
     return built
 
 

@@ -13,7 +13,18 @@ from trimtab.experiments.columns import best_tables, figures, metrics
 from trimtab.experiments.conditions import condition
 from trimtab.experiments.factors import factor
 from trimtab.experiments.fields import Fields, is_value
-from trimtab.experiments.spec import ORDERS, Experiment, ExperimentError, Factor, Observe, Value
+from trimtab.experiments.placement import VARIABLES
+from trimtab.experiments.spec import (
+    CPUS,
+    ORDERS,
+    Experiment,
+    ExperimentError,
+    Factor,
+    FewerSamples,
+    Observe,
+    Value,
+)
+from trimtab.experiments.summary_specs import averages, outliers, violins
 from trimtab.experiments.templates import EXTRA, TemplateError, filled
 from trimtab.experiments.variants import KEY, overridden, varied
 from trimtab.files import FileKind, read_text
@@ -82,14 +93,16 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
         title=top.text("title", name),
         command=_command(top, values),
         cwd=_folder(top),
-        environment=_environment(top.table("environment"), values),
+        environment=_environment(top.table("environment"), values, factors),
         factors=factors,
         fixed=fixed,
         where=tuple(condition(rule, known_values) for rule in top.tables("where")),
         skip=tuple(condition(rule, known_values) for rule in top.tables("skip")),
         samples=top.integer("samples", 5, 1),
+        fewer=tuple(_fewer(rule, known_values) for rule in top.tables("fewer_samples")),
         seed=top.integer("seed", 1, 0),
         timeout_s=top.number("timeout", None, 1e-3, 1e7),
+        run_s=top.number("run_s", None, 0.0, 1e7),
         order=top.one_of("order", ORDERS, ORDERS[0]),
         warm_up=top.integer("warm_up", 0, 0),
         expect=_pattern(top),
@@ -98,10 +111,18 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
         metrics=known_metrics,
         figures=figures(top, factors, known_values, known_metrics),
         best=best_tables(top, factors, known_metrics),
+        violins=violins(top, factors, known_metrics),
+        averages=averages(top, factors, known_metrics),
+        outliers=outliers(top, factors, known_metrics),
     )
     top.take(KEY, {})
     top.done()
     return experiment
+
+
+def _fewer(table: Fields, values: Mapping[str, tuple[Value, ...]]) -> FewerSamples:
+    """Of [[fewer_samples]]: a number of samples, and the condition of the configurations that it is for."""
+    return FewerSamples(table.integer("samples", 1, 1), condition(table, values))
 
 
 def _environment_of(
@@ -133,6 +154,8 @@ def _factors(table: Fields, fixed: Mapping[str, Value]) -> tuple[Factor, ...]:
         if name in fixed:
             table.wrong(name, "a name that is not among the fixed values", name)
         entries.append(factor(table, name, definition, fixed))
+        if [entry.kind for entry in entries].count(CPUS) > 1:
+            table.wrong(name, "one factor of `cpus` at most", name)
     return tuple(entries)
 
 
@@ -171,9 +194,14 @@ def _folder(top: Fields) -> Path:
     return folder
 
 
-def _environment(table: Fields, values: Mapping[str, tuple[Value, ...]]) -> dict[str, str]:
+def _environment(
+    table: Fields, values: Mapping[str, tuple[Value, ...]], factors: tuple[Factor, ...]
+) -> dict[str, str]:
     entries = {}
+    placing = [factor.name for factor in factors if factor.kind == CPUS]
     for name, text in table.rest().items():
+        if placing and name in VARIABLES:
+            table.wrong(name, f"no variable that the factor '{placing[0]}' (cpus) sets", name)
         command_given = str(text) if isinstance(text, int | float) and not isinstance(text, bool) else text
         if not isinstance(command_given, str) or "=" in name or not name:
             table.wrong(name, "NAME = a string or a number", text)
@@ -197,6 +225,11 @@ def _observe(top: Fields) -> Observe | None:
     if isinstance(observe_given, bool):
         return Observe() if observe_given else None
     table = Fields(top.file, "observe", observe_given)
-    observe_options = Observe(table.flag("trace", False), table.text("with", None), table.flag("keep", False))
+    observe_options = Observe(
+        table.flag("trace", False),
+        table.text("with", None),
+        table.flag("keep", False),
+        table.flag("kernel", False),
+    )
     table.done()
     return observe_options

@@ -11,7 +11,7 @@ from trimtab.analysis import build
 from trimtab.experiments.output import Figures
 from trimtab.experiments.spec import OBSERVED, Observe
 from trimtab.model import RunError
-from trimtab.model.report import CounterSeries
+from trimtab.model.report import CounterSeries, Kernel
 from trimtab.model.report_json import as_json
 from trimtab.readers import open_run
 from trimtab.running import recording_command
@@ -24,16 +24,17 @@ def command(observe_options: Observe, directory: Path, argv: Sequence[str]) -> l
     """What runs argv under observation, with its run in `directory`."""
     # A measurement is of the program as it is written, whatever the user's history knows of it.
     options = ["--tune=off", *(["--trace"] if observe_options.is_trace else [])]
+    options += ["--kernel"] if observe_options.has_kernel else []
     if observe_options.probes is not None:
         options += ["--with", observe_options.probes]
     return recording_command(directory, options, argv)
 
 
-def figures_of(directory: Path) -> Figures:
+def figures_of(directory: Path, needs_kernel: bool = False) -> Figures:
     """Times, shares, what the operating system did, counters (totals at the end; of levels, the mean).
 
     Raises:
-        RunError: there is no run in it.
+        RunError: there is no run in it, or `needs_kernel` and the run has no events of the scheduler.
     """
     recorded = open_run(directory)
     ended = recorded.info.get("ended")
@@ -54,11 +55,29 @@ def figures_of(directory: Path) -> Figures:
         if name == "max_rss_kb":  # the sweep measures it itself
             continue
         _add(figures, name, value, "s" if name.endswith("_s") else "")
+    if needs_kernel and report.kernel is None:
+        raise RunError(
+            f"{directory}: expected events of the operating system's scheduler, found none: `kernel = true` needs root, or "
+            "CAP_PERFMON and a tracefs that this user can read"
+        )
+    _add_kernel(figures, report.kernel)
     _add(figures, "regions", sum(region.calls for region in report.regions))
     for series in _by_name(report.counters).values():
         name = re.sub(r"[^A-Za-z0-9]+", "_", series[0].name).strip("_")
         _add(figures, f"counter_{name}", _value_of(series), series[0].unit)
     return figures
+
+
+def _add_kernel(figures: Figures, kernel: Kernel | None) -> None:
+    """Parallel cost, cost of switching and switches: of the program (`kernel_...`), and of everything (`kernel_all_...`)."""
+    if kernel is None:
+        return
+    _add(figures, "kernel_running_s", kernel.running_s, "s")
+    _add(figures, "kernel_waiting_s", kernel.waiting_s, "s")
+    _add(figures, "kernel_switches", kernel.switches)
+    _add(figures, "kernel_all_waiting_s", sum(program.waiting_s for program in kernel.programs), "s")
+    _add(figures, "kernel_all_switches", sum(program.switches for program in kernel.programs))
+    _add(figures, "kernel_lost", kernel.lost)
 
 
 def _by_name(counters: Sequence[CounterSeries]) -> dict[str, list[CounterSeries]]:

@@ -10,7 +10,8 @@ from trimtab.experiments.page import page
 from trimtab.experiments.summary import Summary
 from trimtab.experiments.swept import Swept
 from trimtab.experiments.tables import tables_of, write_tables
-from trimtab.figures import Figure, MissingMatplotlib, draw
+from trimtab.experiments.violins import violins_of
+from trimtab.figures import Figure, MissingMatplotlib, Violins, draw
 from trimtab.whole_files import write_whole
 
 
@@ -30,13 +31,17 @@ def write_outputs(swept: Swept, summary: Summary) -> Outputs:
     Raises:
         OSError: a file cannot be written.
     """
+    swept.directory.mkdir(parents=True, exist_ok=True)
     tables, notes = write_tables(tables_of(swept, summary), swept.directory)
     figures, missing = figures_of(swept.experiment, summary)
-    drawn: list[tuple[Figure, bytes]] = []
+    violins, missing_rows = violins_of(swept, summary)
+    missing += missing_rows
+    drawn: list[tuple[Figure | Violins, bytes]] = []
     files: list[Path] = []
     folder = swept.directory / "figures"
     try:
-        for figure in figures:
+        wanted: list[Figure | Violins] = [*figures, *violins]
+        for figure in wanted:
             svg, png = draw(figure)
             folder.mkdir(exist_ok=True)
             files += [

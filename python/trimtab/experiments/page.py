@@ -10,11 +10,12 @@ from trimtab.escapes import printable
 from trimtab.experiments.columns import labelled
 from trimtab.experiments.factors import titled
 from trimtab.experiments.fields import as_word
+from trimtab.experiments.run_groups import runs_of
 from trimtab.experiments.spec import Experiment
 from trimtab.experiments.summary import Summary
 from trimtab.experiments.swept import Swept
-from trimtab.experiments.tables import Cell, best_rows
-from trimtab.figures import Figure
+from trimtab.experiments.tables import Cell, average_table, best_rows, outlier_table
+from trimtab.figures import Figure, Violins
 
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #222;
@@ -35,7 +36,7 @@ def escape(text: str) -> str:
 
 
 def page(
-    swept: Swept, summary: Summary, figures: Sequence[tuple[Figure, bytes]], notes: Sequence[str]
+    swept: Swept, summary: Summary, figures: Sequence[tuple[Figure | Violins, bytes]], notes: Sequence[str]
 ) -> str:
     """The whole page. `figures` come with their SVG; the same data gives the same page."""
     experiment = swept.experiment
@@ -46,6 +47,11 @@ def page(
             f"<h2>{escape(spec.title)}</h2>",
             _table(*best_rows(spec, groups), _heads(experiment, summary)),
         ]
+    runs = runs_of(swept)
+    contents = [(spec.title, average_table(spec, runs)) for spec in experiment.averages]
+    contents += [(spec.title, outlier_table(spec, runs)) for spec in experiment.outliers]
+    for title, (names, rows) in contents:
+        parts += [f"<h2>{escape(title)}</h2>", _table(names, rows, _heads(experiment, summary))]
     if figures:
         parts.append("<h2>Figures</h2>")
         note = "Medians; bars reach from the first to the third quartile."
@@ -79,7 +85,7 @@ def told(swept: Swept) -> str:
 
 
 def _heads(experiment: Experiment, summary: Summary) -> dict[str, str]:
-    heads = {"as_good": "others as good"}
+    heads = {"as_good": "others as good", "iqrs_away": "interquartile ranges away"}
     for metric in summary.metrics:
         heads[metric.name] = labelled(metric.title, metric.unit)
         heads |= {
@@ -133,7 +139,7 @@ def written(cell: Cell) -> str:
     return as_word(cell)
 
 
-def _figure(figure: Figure, svg: bytes) -> str:
+def _figure(figure: Figure | Violins, svg: bytes) -> str:
     # As an image, so that ids inside one SVG do not meet those of another.
     data = base64.b64encode(svg).decode("ascii")
     alt = f"{figure.title}: {figure.y_label} over {figure.x_label}"

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from trimtab.experiments.conditions import holds
 from trimtab.experiments.factors import key_of
 from trimtab.experiments.spec import Configuration, Experiment
 
@@ -41,12 +42,23 @@ def plan(experiment: Experiment, configurations: Sequence[Configuration]) -> lis
     return warm_up + counted
 
 
+def samples_of(experiment: Experiment, configuration: Configuration) -> int:
+    """How many runs of a configuration count: `samples`, or the least number that [[fewer_samples]] has for it."""
+    row_values = {**experiment.fixed, **configuration}
+    fewer = [rule.samples for rule in experiment.fewer if holds(rule.where, row_values)]
+    return min([experiment.samples, *fewer])
+
+
 def _blocks(
     experiment: Experiment, configurations: Sequence[Configuration], samples: Iterable[int]
 ) -> list[Planned]:
     planned = []
     for sample in samples:
-        block = [Planned(configuration, sample) for configuration in configurations]
+        block = [
+            Planned(configuration, sample)
+            for configuration in configurations
+            if sample <= samples_of(experiment, configuration)
+        ]
         if experiment.order != "given":
             shuffle(block, experiment.seed, str(sample))
         planned += block

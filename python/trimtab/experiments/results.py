@@ -141,28 +141,54 @@ class Results:
             }
             write_whole(path, (json.dumps(description, indent=1) + "\n").encode())
             return
-        description = read_json(path, _EXPERIMENT_FILE)
-        try:
-            before = description["what_runs"]
-            differ = [key for key in now if before.get(key) != now[key]]
-        except (LookupError, TypeError, AttributeError) as error:
-            raise ExperimentError(f"{path}: expected what an earlier sweep wrote, found {error!r}") from error
-        if differ:
-            key = differ[0]
+        difference = _difference(self.directory, experiment)
+        if difference:
             raise ExperimentError(
-                f"{self.directory}: holds results of another experiment: '{key}' was {before.get(key)}, is {now[key]}; "
-                "give another folder with -o"
+                f"{self.directory}: holds results of another experiment: {difference}; give another folder with -o"
             )
 
     def _read(self) -> list[Record]:
         """All whole lines; a last line that was torn when a sweep was killed is cut off, and told."""
         path = self.directory / RESULTS
-        content = read_bytes(path, _RESULTS_FILE)
-        whole, _, torn = content.rpartition(b"\n")
+        records, torn, size = _records(path)
         if torn:
-            os.ftruncate(self._stream, len(content) - len(torn))
-            self.notes.append(f"{path}: dropped a torn last line of {len(torn)} bytes; its run is made again")
-        return [_record(path, at, line) for at, line in enumerate(whole.split(b"\n"), 1) if whole]
+            os.ftruncate(self._stream, size - torn)
+            self.notes.append(f"{path}: dropped a torn last line of {torn} bytes; its run is made again")
+        return records
+
+
+def recorded(directory: Path, experiment: Experiment | None = None) -> list[Record]:
+    """The finished runs in the folder of a sweep, which may be at work meanwhile.
+
+    Raises:
+        ExperimentError: there are no results, or results of other commands than those of `experiment`.
+    """
+    if experiment is not None:
+        difference = _difference(directory, experiment)
+        if difference:
+            raise ExperimentError(f"{directory}: expected results of {experiment.file}, but {difference}")
+    records, _, _ = _records(directory / RESULTS)
+    return records
+
+
+def _records(path: Path) -> tuple[list[Record], int, int]:
+    """The records, the bytes of a torn last line, and all bytes."""
+    content = read_bytes(path, _RESULTS_FILE)
+    whole, _, torn = content.rpartition(b"\n")
+    records = [_record(path, at, line) for at, line in enumerate(whole.split(b"\n"), 1) if whole]
+    return records, len(torn), len(content)
+
+
+def _difference(directory: Path, experiment: Experiment) -> str:
+    """How the experiment whose results are in a folder differs from this one; empty if it does not."""
+    path = directory / _EXPERIMENT
+    now = json.loads(json.dumps(experiment.what_runs()))
+    try:
+        before = read_json(path, _EXPERIMENT_FILE)["what_runs"]
+        differ = [key for key in now if before.get(key) != now[key]]
+    except (LookupError, TypeError, AttributeError) as error:
+        raise ExperimentError(f"{path}: expected what an earlier sweep wrote, found {error!r}") from error
+    return f"'{differ[0]}' was {before.get(differ[0])}, is {now[differ[0]]}" if differ else ""
 
 
 def _machine() -> dict[str, Any]:

@@ -14,10 +14,18 @@ from trimtab import machine
 from trimtab.experiments import observe
 from trimtab.experiments.execute import Outcome, execute
 from trimtab.experiments.output import Figures, figures_in
+from trimtab.experiments.placement import (
+    Placement,
+    PlacementError,
+    bound,
+    placement_of,
+    replaced_environment,
+)
 from trimtab.experiments.plan import Planned, seed_of
 from trimtab.experiments.results import Record, Results
-from trimtab.experiments.spec import BUILT_IN, OBSERVED, Experiment
+from trimtab.experiments.spec import BUILT_IN, CPUS, OBSERVED, Configuration, Experiment, ExperimentError
 from trimtab.experiments.templates import filled
+from trimtab.experiments.topology import topology
 from trimtab.model import RunError
 
 RUNS = "runs"
@@ -27,6 +35,23 @@ def command_of(experiment: Experiment, planned: Planned) -> list[str]:
     """What is run, with all values in place."""
     values = _values(experiment, planned)
     return [filled(part, values) for part in experiment.command]
+
+
+def placement_in(experiment: Experiment, configuration: Configuration) -> Placement | None:
+    """Where the threads of this configuration run, if a factor says it.
+
+    Raises:
+        ExperimentError: this machine has no such CPUs.
+    """
+    for factor in experiment.factors:
+        if factor.kind == CPUS:
+            try:
+                return placement_of(str(configuration[factor.name]), topology())
+            except PlacementError as error:
+                raise ExperimentError(
+                    f"{experiment.file}: factor '{factor.name}': expected {error}"
+                ) from error
+    return None
 
 
 def _values(experiment: Experiment, planned: Planned) -> dict[str, object]:
@@ -39,10 +64,11 @@ def run_once(experiment: Experiment, planned: Planned, attempt: int, results: Re
     """Run it and say how it went. Nothing that the program does is an error here: a failure is a result."""
     values = _values(experiment, planned)
     argv = [filled(part, values) for part in experiment.command]
-    environment = {
-        **os.environ,
-        **{name: filled(text, values) for name, text in experiment.environment.items()},
-    }
+    placement = placement_in(experiment, planned.configuration)
+    environment = replaced_environment(
+        {**os.environ, **{name: filled(text, values) for name, text in experiment.environment.items()}},
+        placement,
+    )
     record = Record(
         configuration=dict(planned.configuration),
         sample=planned.sample,
@@ -63,7 +89,8 @@ def run_once(experiment: Experiment, planned: Planned, attempt: int, results: Re
     try:
         if directory is not None and experiment.observe is not None:
             argv = observe.command(experiment.observe, directory, argv)
-        outcome = execute(argv, experiment.cwd, environment, experiment.timeout_s, results.running)
+        with bound(placement):
+            outcome = execute(argv, experiment.cwd, environment, experiment.timeout_s, results.running)
     except OSError as error:
         return replace(record, failure=f"cannot be started: {error.strerror}: {error.filename or argv[0]}")
     disturbance = machine.between(before, machine.reading())
@@ -104,7 +131,11 @@ def _judged(experiment: Experiment, record: Record, outcome: Outcome, directory:
     if failure is None and directory is not None:
         try:
             # In place of ours, which have the launcher's time in them.
-            figures.update(observe.figures_of(directory))
+            figures.update(
+                observe.figures_of(
+                    directory, experiment.observe is not None and experiment.observe.has_kernel
+                )
+            )
         except (RunError, OSError) as error:
             failure = f"not observed: {error}"
     taken_names = {*experiment.fixed, *record.configuration, *BUILT_IN}

@@ -17,6 +17,8 @@ Configuration = dict[str, Value]
 
 ORDERS = ("interleaved", "random", "given")
 GOALS = ("min", "max")
+# What the values of a factor stand for: themselves, placements of threads, or the name of the host.
+VALUES, CPUS, HOST = "values", "cpus", "host"
 # What is measured of every run, whatever the program prints: title and unit.
 BUILT_IN = {
     "wall_s": ("wall time", "s"),
@@ -43,6 +45,7 @@ class Factor:
     values: tuple[Value, ...]
     title: str
     unit: str = ""
+    kind: str = VALUES
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,49 @@ class Observe:
     is_trace: bool = False
     probes: str | None = None
     is_kept: bool = False
+    has_kernel: bool = False
+
+    def what_is_recorded(self) -> list[Any]:
+        """As in the description of a sweep; what earlier versions did not know is there only if it is used."""
+        return [self.is_trace, self.probes, *(["kernel"] if self.has_kernel else [])]
+
+
+@dataclass(frozen=True)
+class ViolinSpec:
+    """A figure for each value of the factors `per`: rows of violins of single runs, one for each value of the factor `x`."""
+
+    name: str
+    title: str
+    x: str
+    rows: tuple[str, ...]
+    per: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AverageSpec:
+    """A table of means over all runs, a row for each value of the factors `per`."""
+
+    title: str
+    metrics: tuple[str, ...]
+    per: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OutlierSpec:
+    """A list of runs that lie far from the others that have the same values of the factors `per`."""
+
+    title: str
+    metrics: tuple[str, ...]
+    per: tuple[str, ...]
+    beyond: float  # interquartile ranges from the quartiles
+
+
+@dataclass(frozen=True)
+class FewerSamples:
+    """Configurations that run less often than the others, because each run takes long."""
+
+    samples: int
+    where: Condition
 
 
 @dataclass(frozen=True)
@@ -127,6 +173,7 @@ class Experiment:
     samples: int
     seed: int
     timeout_s: float | None
+    run_s: float | None
     order: str
     warm_up: int
     expect: str | None
@@ -135,6 +182,10 @@ class Experiment:
     metrics: Mapping[str, Metric]
     figures: tuple[FigureSpec, ...]
     best: tuple[BestSpec, ...]
+    violins: tuple[ViolinSpec, ...] = ()
+    averages: tuple[AverageSpec, ...] = ()
+    outliers: tuple[OutlierSpec, ...] = ()
+    fewer: tuple[FewerSamples, ...] = ()
 
     def what_runs(self) -> dict[str, Any]:
         """What decides on the results of a run: a sweep goes on only where all of this is as it was."""
@@ -145,6 +196,6 @@ class Experiment:
             "environment": dict(self.environment),
             "fixed": dict(self.fixed),
             "expect": self.expect,
-            "observe": None if self.observe is None else [self.observe.is_trace, self.observe.probes],
+            "observe": None if self.observe is None else self.observe.what_is_recorded(),
             "seed": self.seed if uses_seed else None,
         }

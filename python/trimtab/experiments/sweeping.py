@@ -7,15 +7,15 @@ import shutil
 import statistics
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from trimtab.experiments.factors import configurations, key_of
 from trimtab.experiments.plan import Planned, plan, shuffle
-from trimtab.experiments.results import Record, Results
-from trimtab.experiments.run import RUNS, run_once
-from trimtab.experiments.spec import Experiment
+from trimtab.experiments.results import RESULTS, Record, Results, recorded
+from trimtab.experiments.run import RUNS, placement_in, run_once
+from trimtab.experiments.spec import HOST, Configuration, Experiment, ExperimentError
 from trimtab.experiments.swept import Swept, gathered
 
 # A disturbed run is made again at most so often.
@@ -56,6 +56,7 @@ def sweep(
         KeyboardInterrupt: what is done is kept; the same call goes on.
     """
     chosen = configurations(experiment)
+    _check_machine(experiment, chosen)
     wanted = plan(experiment, chosen)
     with Results(directory, experiment) as results:
         # Of a run that was not finished.
@@ -66,6 +67,35 @@ def sweep(
         if experiment.observe is not None and not experiment.observe.is_kept:
             shutil.rmtree(directory / RUNS, ignore_errors=True)
         return gathered(experiment, results, chosen, is_stopped)
+
+
+def _check_machine(experiment: Experiment, chosen: Sequence[Configuration]) -> None:
+    """That the runs can be made here, before the first one."""
+    for factor in experiment.factors:
+        if factor.kind == HOST and len(factor.values) > 1:
+            names = ", ".join(map(str, factor.values))
+            raise ExperimentError(
+                f"{experiment.file}: factor '{factor.name}': expected one host, this one, found {names}; run the sweep on "
+                "each host, then put the results together with --gather"
+            )
+    for configuration in chosen:
+        placement_in(experiment, configuration)
+
+
+def expected_s(experiment: Experiment, directory: Path) -> float | None:
+    """How long the runs take that are left in `directory`: by those that were made, else by the file's `run_s`; None: not known."""
+    chosen = configurations(experiment)
+    records = recorded(directory) if (directory / RESULTS).exists() else []
+    took: dict[str, list[float]] = defaultdict(list)
+    for record in records:
+        took[key_of(record.configuration)].append(record.metrics.get("wall_s", 0.0))
+    usual_s = {key: statistics.median(values) for key, values in took.items()}
+    default_s = statistics.fmean(usual_s.values()) if usual_s else experiment.run_s
+    done = {record.key for record in records}
+    left = [key_of(run.configuration) for run in plan(experiment, chosen) if run.key not in done]
+    if default_s is None and any(key not in usual_s for key in left):
+        return None
+    return math.fsum(usual_s.get(key, default_s or 0.0) for key in left)
 
 
 class _Work:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trimtab.experiments.factors import key_of
+from trimtab.experiments.plan import samples_of
 from trimtab.experiments.results import Record, Results
 from trimtab.experiments.spec import Configuration, Experiment
 
@@ -73,7 +74,7 @@ def gathered(
         results.directory,
         chosen,
         chosen_records,
-        len(chosen) * experiment.samples,
+        sum(samples_of(experiment, configuration) for configuration in chosen),
         is_stopped,
         notes,
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from trimtab.experiments.fields import as_word
-from trimtab.experiments.spec import BestSpec
+from trimtab.experiments.run_groups import Run, averages, outliers, runs_of
+from trimtab.experiments.spec import AverageSpec, BestSpec, OutlierSpec
 from trimtab.experiments.summary import Best, Summary, columns, values_of
 from trimtab.experiments.swept import Swept
 from trimtab.whole_files import write_whole
@@ -28,8 +30,52 @@ class Table:
 
 
 def tables_of(swept: Swept, summary: Summary) -> list[Table]:
-    """`table`: a row a configuration; `runs`: a row for each finished run, whether it counts or not; `best`."""
-    return [_summary_table(summary), _runs_table(swept), *_best_tables(summary)]
+    """`table`: a row a configuration; `runs`: a row for each finished run, whether it counts or not; `best`; means and outliers that are asked for."""
+    runs = runs_of(swept)
+    return [
+        _summary_table(summary),
+        _runs_table(swept),
+        *_best_tables(summary),
+        *_numbered("average", [average_table(spec, runs) for spec in swept.experiment.averages]),
+        *_numbered("outliers", [outlier_table(spec, runs) for spec in swept.experiment.outliers]),
+    ]
+
+
+def _numbered(name: str, contents: Sequence[tuple[list[str], list[list[Cell]]]]) -> list[Table]:
+    return [
+        Table(name if at == 1 else f"{name}-{at}", names, rows)
+        for at, (names, rows) in enumerate(contents, 1)
+    ]
+
+
+def average_table(spec: AverageSpec, runs: Sequence[Run]) -> tuple[list[str], list[list[Cell]]]:
+    """Columns and rows of a table of means."""
+    rows: list[list[Cell]] = [
+        [*row.group.values(), row.runs, *(row.means.get(metric) for metric in spec.metrics)]
+        for row in averages(spec, runs)
+    ]
+    return [*spec.per, "runs", *spec.metrics], rows
+
+
+def outlier_table(spec: OutlierSpec, runs: Sequence[Run]) -> tuple[list[str], list[list[Cell]]]:
+    """Columns and rows of a list of outliers: which run, and how far it is from the others."""
+    factors = list(runs[0].record.configuration) if runs else []
+    names = [*factors, "sample", "started", "metric", "value", "q1", "q3", "iqrs_away"]
+    rows: list[list[Cell]] = [
+        [
+            *far.record.configuration.values(),
+            far.record.sample,
+            far.record.started,
+            far.metric,
+            far.value,
+            far.quarter,
+            far.three_quarters,
+            # Where all others are equal there is no unit to count in.
+            far.distance if math.isfinite(far.distance) else None,
+        ]
+        for far in outliers(spec, runs)
+    ]
+    return names, rows
 
 
 def _summary_table(summary: Summary) -> Table:

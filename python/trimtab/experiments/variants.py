@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trimtab.experiments.fields import Fields
-from trimtab.experiments.spec import ExperimentError
+from trimtab.experiments.spec import CPUS, HOST, ExperimentError
 
 KEY = "variant"
 _CONDITIONS = ("where", "skip")
@@ -38,6 +38,8 @@ def varied(
     changed = {**table, "name": f"{table.get('name', '')}-{name}"}
     if chosen["samples"] is not None:
         changed["samples"] = chosen["samples"]
+    if chosen["run_s"] is not None:
+        changed["run_s"] = chosen["run_s"]
     for key_of_conditions in _CONDITIONS:
         replaced = table.get(key_of_conditions, [])
         changed[key_of_conditions] = (
@@ -60,12 +62,19 @@ def overridden(file: Path, table: dict[str, Any], overrides: Mapping[str, Any]) 
             values = value if isinstance(value, list) else [value]
             old = factors[name]
             kept = {key: old[key] for key in ("title", "unit") if key in old} if isinstance(old, dict) else {}
-            factors[name] = {"values": values, **kept}
+            factors[name] = {**_values_of_its_kind(old, values), **kept}
         else:
             names = ", ".join([*factors, *fixed]) or "none"
             raise ExperimentError(f"{file}: --set {name}: expected a factor or fixed value of it: {names}")
     replaced = {"fixed": fixed, "factors": factors}
     return {**table, **{key: definition for key, definition in replaced.items() if key in table}}
+
+
+def _values_of_its_kind(definition: object, values: list[Any]) -> dict[str, Any]:
+    """Other values of a factor, written as those that it had."""
+    if isinstance(definition, dict) and HOST in definition:
+        return {HOST: True, "values": values}
+    return {CPUS if isinstance(definition, dict) and CPUS in definition else "values": values}
 
 
 def _tables(file: Path, table: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,6 +88,7 @@ def _read(file: Path, name: str, definition: object) -> dict[str, Any]:
     variant["samples"] = (
         fields.integer("samples", 1, 1) if "samples" in fields else fields.take("samples", None)
     )
+    variant["run_s"] = fields.number("run_s", None, 0.0, 1e7)
     for condition in _CONDITIONS:
         variant[condition] = fields.take(condition, [])
         if not isinstance(variant[condition], list):

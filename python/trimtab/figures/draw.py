@@ -13,8 +13,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 
-from trimtab.figures.info import Figure, Line, Panel, Point
+from trimtab.figures.info import Figure, Line, Panel, Point, Violins
 from trimtab.figures.ticks import set_x_ticks, set_y_ticks
+from trimtab.figures.violin import violin_canvas
 
 # Okabe and Ito's colours, which people with any colour vision tell apart; yellow is left out, it is too light on white.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -37,12 +38,12 @@ _STYLE = {
 }
 
 
-def render(figure: Figure) -> tuple[bytes, bytes]:
+def render(figure: Figure | Violins) -> tuple[bytes, bytes]:
     """SVG and PNG. Uses no display and none of the user's settings."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
-        drawn = canvas(figure)
+        drawn = violin_canvas(figure) if isinstance(figure, Violins) else canvas(figure)
         svg, png = io.BytesIO(), io.BytesIO()
         FigureCanvasSVG(drawn).print_svg(svg, metadata={"Date": None, "Title": figure.title})
         drawn.set_dpi(_PNG_DPI)

@@ -50,7 +50,39 @@ class Figure:
     panels: tuple[Panel, ...]
 
 
-def draw(figure: Figure) -> tuple[bytes, bytes]:
+@dataclass(frozen=True)
+class Violin:
+    """The distribution of values under one word of the x axis."""
+
+    label: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ViolinRow:
+    """Violins over one pair of axes."""
+
+    y_label: str
+    violins: tuple[Violin, ...]
+
+
+@dataclass(frozen=True)
+class Violins:
+    """Rows of violins, one below the other, with the same words on the x axis."""
+
+    name: str
+    title: str
+    x_label: str
+    rows: tuple[ViolinRow, ...]
+    has_errors: bool = False
+
+    @property
+    def y_label(self) -> str:
+        """Of all rows."""
+        return ", ".join(row.y_label for row in self.rows)
+
+
+def draw(figure: Figure | Violins) -> tuple[bytes, bytes]:
     """The figure as SVG and as PNG; the same data gives the same bytes.
 
     Raises:

@@ -76,6 +76,8 @@ def plan_table(planned: Mapping[str, Any], limit: int = 20) -> None:
     """What `trimtab sweep --dry-run` says: how much there is to run, and the first commands in their order."""
     console = output()
     console.print(f"{planned['configurations']} configurations, {planned['runs']} runs, {planned['order']}")
+    if planned["expected_s"] is not None:
+        console.print(f"about {time_left(planned['expected_s'])} for the runs that are left")
     for command in planned["commands"][:limit]:
         console.print(f"  {escape(command)}")
     if len(planned["commands"]) > limit:
@@ -86,12 +88,14 @@ def time_left(seconds: float) -> str:
     """How long a sweep still takes, as exact as an estimate is.
 
     Example:
-        >>> time_left(42), time_left(200), time_left(9000)
-        ('42 s', '3 min', '2.5 h')
+        >>> time_left(42), time_left(200), time_left(9000), time_left(1e6)
+        ('42 s', '3 min', '2.5 h', '11.6 days')
     """
     if seconds < 100:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+    if seconds < 172_800:
+        return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+    return f"{seconds / 86_400:.1f} days"
 
 
 def figure(value: float) -> str:
