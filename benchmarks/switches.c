@@ -1,5 +1,6 @@
-/* switches COUNT WORK_NS PAIRS: in each pair, two threads on one CPU hand a turn to each other, COUNT times in all, and compute for
- * WORK_NS nanoseconds before they do. Pair P is on the P-th CPU that the program may use. Prints seconds, and switches a second. */
+/* switches COUNT WORK_NS PAIRS: in each pair, two threads on one CPU hand a turn to each other, COUNT times in all, and
+ * compute for WORK_NS nanoseconds before they do. Pair P is on the P-th CPU that the program may use. Prints seconds, and
+ * switches a second. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -65,8 +66,7 @@ int main(int count, char** words) {
   static sem_t turns_of[2 * most_pairs];
   int cpu = -1;
   for (int pair = 0; pair < pairs; ++pair) {
-    do
-      cpu = (cpu + 1) % CPU_SETSIZE;
+    do cpu = (cpu + 1) % CPU_SETSIZE;
     while (!CPU_ISSET(cpu, &allowed));
     for (int side = 0; side < 2; ++side) {
       sem_init(&turns_of[2 * pair + side], 0, side == 0);

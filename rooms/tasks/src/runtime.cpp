@@ -389,7 +389,7 @@ void runtime::set_grain_source(grain_source* chooses) noexcept {
   m_loops_adapt = chooses == nullptr && m_policy != policy::static_priority;
 }
 
-void runtime::set_background_work(std::shared_ptr<background_work> work) {
+void runtime::set_background_work(const std::shared_ptr<background_work>& work) {
   {
     const std::lock_guard guard(m_parts->lock);
     if (work != nullptr) m_parts->background.push_back(work);

@@ -79,7 +79,7 @@ class runtime {
   grain_source* grains() const noexcept { return m_grains; }
   // What workers without a task advance from now on, in place of what was given before; nullptr: nothing. It is kept until
   // the runtime ends, because a worker may be in it. Threads that are no workers, and wait, advance it as well.
-  void set_background_work(std::shared_ptr<background_work> work);
+  void set_background_work(const std::shared_ptr<background_work>& work);
 
   // True: loops use adaptive chunks, without a grain source.
   bool loops_adapt() const noexcept { return m_loops_adapt; }
