@@ -403,4 +403,6 @@ def test_large_recording_is_quick(tmp_path: Path) -> None:
         path.write_bytes(bytes(head) + rows.tobytes())
     kernel = build(open_run(tmp_path / "run"))["kernel"]
     assert len(kernel["preemptors"]) == 51
-    assert kernel["waiting_s"] == pytest.approx(int((threads["flags"] == 1).sum()), rel=1e-6)
+    assert kernel["waiting_s"] == pytest.approx(
+        int((threads["flags"] == SchedulerThreadFlags.WATCHED).sum()), rel=1e-6
+    )
