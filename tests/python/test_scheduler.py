@@ -360,7 +360,7 @@ def test_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = verdict_of(report)
     assert "scheduler: ready to run without a CPU for 1 s, 25.0 % of the running time" in text
     assert "after a wake-up p50 1 ms, p99 4 ms, max 30 ms" in text
-    assert "hog (process 7) 78.0 %, daemon (process 8) 12.0 %, the program itself (process 100) 3.0 %" in text
+    assert "hog (process 7) 78.0 %, daemon (process 8) 12.0 %, the program itself 3.0 %" in text
     assert "3 events were lost" in text
     assert "--kernel" not in text
     tables(typed(report), Path("run"))
@@ -368,6 +368,16 @@ def test_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for title in ("ran meanwhile", "program", "thread", "woke late"):
         assert title in printed
     assert "trimtab-kernel" in printed
+
+
+def test_own_processes_are_named_once(tmp_path: Path) -> None:
+    files = hog()
+    for pid in (200, 201):
+        files.threads.append(thread(pid, "app", flags=1))
+        files.charges.append(charge(1, len(files.threads), AFTER_PREEMPTION, 500))
+    text = verdict_of(report_of(tmp_path / "run", files))
+    assert text.count("the program itself") == 1
+    assert text.index("the program itself 5") < text.index("hog (process 7)")
 
 
 def test_static_program_has_the_line_too(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trimtab.counted import counted
-from trimtab.model.report import Delays, Kernel, Preemptor, Report
+from trimtab.model.report import Delays, Kernel, Report
 from trimtab.text.units import percent, seconds
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def kernel_lines(report: Report) -> Iterator[str]:
         f"scheduler: ready to run without a CPU for {seconds(kernel.waiting_s)}{cost}: "
         f"after a wake-up {_delays(kernel.wakeup_latency)}; after a preemption {_delays(kernel.preemption)}"
     )
-    named = [f"{_preemptor_name(each)} {percent(each.share)}" for each in kernel.preemptors[:_NAMED]]
+    named = [f"{name} {percent(share)}" for name, share in _leading(kernel)]
     if kernel.idle_though_ready_s >= 0.005 * kernel.waiting_s > 0:
         named.append(f"the CPU was idle {percent(kernel.idle_though_ready_s / kernel.waiting_s)}")
     if kernel.unknown_s >= 0.005 * kernel.waiting_s > 0:
@@ -65,9 +65,17 @@ def _delays(delays: Delays) -> str:
     return ", ".join(parts) or "none"
 
 
-def _preemptor_name(preemptor: Preemptor) -> str:
-    name = "the program itself" if preemptor.is_own else preemptor.name
-    return name if preemptor.pid is None else f"{name} (process {preemptor.pid})"
+def _leading(kernel: Kernel) -> list[tuple[str, float]]:
+    """The first preemptors with their shares; the program's own processes are one of them."""
+    own_share = sum(row.share for row in kernel.preemptors if row.is_own)
+    rows = [
+        (row.name if row.pid is None else f"{row.name} (process {row.pid})", row.share)
+        for row in kernel.preemptors
+        if not row.is_own
+    ]
+    if own_share > 0:
+        rows.append(("the program itself", own_share))
+    return sorted(rows, key=lambda row: -row[1])[:_NAMED]
 
 
 def preemptor_table(kernel: Kernel) -> Table:
