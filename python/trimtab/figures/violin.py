@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from matplotlib.figure import Figure as Canvas
@@ -10,6 +11,8 @@ from trimtab.figures.info import ViolinRow, Violins
 
 _COLOUR, _EDGE = "#56B4E9", "#0072B2"
 _ROW_INCHES, _LEAST_WIDTH, _VIOLIN_INCHES = 1.7, 4.4, 0.55
+# Of the title.
+_LETTERS_PER_INCH = 11
 # More words below the axis do not fit side by side.
 _MOST_LEVEL_WORDS = 6
 
@@ -26,7 +29,7 @@ def violin_canvas(figure: Violins) -> Canvas:
     words = [violin.label for violin in figure.rows[-1].violins]
     lowest.set_xticks(range(len(words)), words, rotation=90 if len(words) > _MOST_LEVEL_WORDS else 0)
     lowest.set_xlabel(figure.x_label)
-    drawn.suptitle(figure.title, fontsize="large")
+    drawn.suptitle(textwrap.fill(figure.title, int(width * _LETTERS_PER_INCH)), fontsize="large")
     return drawn
 
 

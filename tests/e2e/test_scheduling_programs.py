@@ -68,3 +68,9 @@ def test_a_recorded_answer_is_of_a_whole_preset(workload: Workload) -> None:
 def test_impossible_parameters_are_errors(workload: Workload, wrong: tuple[str, ...]) -> None:
     completed = ran(workload("study-lavamd-gcc"), *wrong)
     assert completed.returncode == 2 and "unexpected argument or value at '--boxes1d'" in completed.stderr
+
+
+def test_the_published_preset_has_its_recorded_answer(workload: Workload) -> None:
+    # The only one that takes less than some seconds.
+    completed = ran(workload("study-hotspot3d-gcc"), "--preset", "published", "--check", "recorded")
+    assert completed.returncode == 0 and ", right, " in completed.stdout, completed.stdout
