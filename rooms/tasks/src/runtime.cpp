@@ -89,7 +89,10 @@ const base::clock_calibration& calibration() noexcept {
   return calibration_once.get(base::calibrate_clock);
 }
 
-double clock_read_ns() noexcept { return base::clock_read_cost_ns(calibration()); }
+double clock_read_ns() noexcept {
+  static const double cost = base::clock_read_cost_ns(calibration());
+  return cost;
+}
 
 std::vector<runtime*> living;              // in the order in which they were made
 std::atomic<runtime*> implicit = nullptr;  // the standard one while none lives
