@@ -25,14 +25,10 @@ class figures {
 
   // name=value, a line each.
   void print() const {
-    const double overhead_rate = value("/threads/overhead-rate");
     const double idle_rate = value("/threads/idle-rate"), phases = value("/threads/count/cumulative-phases");
     std::printf("time_s=%.9g\nworkers=%u\npolicy=%s\n", m_time_s, m_runtime.workers(),
                 trimtab::tasks::name_of(m_runtime.policy()));
     std::printf("phases=%.0f\nidle_rate=%.6g\noverhead_s=%.9g\n", phases, idle_rate, idle_rate * m_time_s);
-    // With what the creation and the end of tasks cost inside of tasks; times are sums over workers.
-    std::printf("overhead_rate=%.6g\nnot_computing_s=%.9g\n", overhead_rate, overhead_rate * value("/threads/time/overall"));
-    std::printf("creating_s=%.9g\nfreeing_s=%.9g\n", value("/threads/time/creating"), value("/threads/time/freeing"));
     if (phases > 0) {
       // As grain-size studies define them, by wall time.
       const double duration_us = m_time_s * m_runtime.workers() / phases * 1e6;

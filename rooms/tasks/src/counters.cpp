@@ -63,20 +63,6 @@ double counted_figure(id type, const raw_counts& counts) noexcept {
   }
 }
 
-// All occurrences, from those that were timed. 0 while none was.
-double estimated_ticks(std::uint64_t occurrences, std::uint64_t timed, std::uint64_t ticks) noexcept {
-  return timed == 0 ? 0.0 : count(ticks) / count(timed) * count(occurrences);
-}
-
-double creating_ticks(const raw_counts& counts) noexcept {
-  return estimated_ticks(counts.created, counts.creations_timed, counts.creation_ticks);
-}
-
-double freeing_ticks(const raw_counts& counts) noexcept {
-  return estimated_ticks(counts.started, counts.endings_timed, counts.ending_ticks) +
-         estimated_ticks(counts.released, counts.releases_timed, counts.release_ticks);
-}
-
 double figure(id type, const raw_counts& counts, double seconds_per_tick) noexcept {
   const auto seconds = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * seconds_per_tick; };
   const double tasks = count(counts.in_place + counts.started);
@@ -86,16 +72,9 @@ double figure(id type, const raw_counts& counts, double seconds_per_tick) noexce
   const double in_tasks =
       counts.timed_ticks == 0 ? 1.0 : ratio(count(counts.timed_ticks), count(counts.timed_ticks + counts.gap_ticks));
   const double task_time = seconds(counts.busy) * in_tasks;
-  const double creating = creating_ticks(counts) * seconds_per_tick, freeing = freeing_ticks(counts) * seconds_per_tick;
   switch (type) {
     case id::idle_rate:
       return 1.0 - ratio(task_time, overall);
-    case id::overhead_rate:
-      return 1.0 - ratio(std::max(task_time - creating - freeing, 0.0), overall);
-    case id::creating:
-      return creating;
-    case id::freeing:
-      return freeing;
     case id::overall:
       return overall;
     case id::busy:
@@ -124,15 +103,10 @@ double figure(id type, const raw_counts& counts, double seconds_per_tick) noexce
 }
 
 constexpr std::uint64_t raw_counts::* fields[] = {
-    &raw_counts::in_place,        &raw_counts::started,        &raw_counts::resumed,
-    &raw_counts::suspended,       &raw_counts::created,        &raw_counts::finished,
-    &raw_counts::parks,           &raw_counts::stacks,         &raw_counts::accesses,
-    &raw_counts::misses,          &raw_counts::stolen,         &raw_counts::steals,
-    &raw_counts::queued,          &raw_counts::busy,           &raw_counts::looking,
-    &raw_counts::parked,          &raw_counts::capped,         &raw_counts::timed,
-    &raw_counts::timed_ticks,     &raw_counts::gap_ticks,      &raw_counts::released,
-    &raw_counts::creations_timed, &raw_counts::creation_ticks, &raw_counts::endings_timed,
-    &raw_counts::ending_ticks,    &raw_counts::releases_timed, &raw_counts::release_ticks};
+    &raw_counts::in_place, &raw_counts::started, &raw_counts::resumed, &raw_counts::suspended,   &raw_counts::created,
+    &raw_counts::finished, &raw_counts::parks,   &raw_counts::stacks,  &raw_counts::accesses,    &raw_counts::misses,
+    &raw_counts::stolen,   &raw_counts::steals,  &raw_counts::queued,  &raw_counts::busy,        &raw_counts::looking,
+    &raw_counts::parked,   &raw_counts::capped,  &raw_counts::timed,   &raw_counts::timed_ticks, &raw_counts::gap_ticks};
 static_assert(sizeof fields / sizeof *fields * sizeof(std::uint64_t) == sizeof(raw_counts), "a field is missing");
 
 [[noreturn]] void not_understood(std::string_view path, const std::string& reason) {

@@ -89,11 +89,6 @@ const base::clock_calibration& calibration() noexcept {
   return calibration_once.get(base::calibrate_clock);
 }
 
-double clock_read_ns() noexcept {
-  static const double cost = base::clock_read_cost_ns(calibration());
-  return cost;
-}
-
 std::vector<runtime*> living;              // in the order in which they were made
 std::atomic<runtime*> implicit = nullptr;  // the standard one while none lives
 
@@ -171,7 +166,6 @@ runtime::runtime(const runtime_options& options)
       // With more workers than CPUs, who looks for long keeps those from running that have something to do.
       m_looks(m_options.workers > available_cpus() ? 600 : 2000),
       m_longest_gap(static_cast<base::ticks>(20'000 / ns_per_tick())),
-      m_clock_read(static_cast<base::ticks>(clock_read_ns() / ns_per_tick())),
       m_least_stolen(static_cast<base::ticks>(500 / ns_per_tick())),
       m_process(getpid()),
       m_recorded(recording::attach("runtime")),
@@ -289,13 +283,6 @@ raw_counts runtime::raw(std::uint32_t number) const noexcept {
   counts.timed = counters.timed_tasks.get();
   counts.timed_ticks = counters.timed_ticks.get();
   counts.gap_ticks = counters.gap_ticks.get();
-  counts.released = counters.released.get();
-  counts.creations_timed = counters.creation.timed.get();
-  counts.creation_ticks = counters.creation.ticks.get();
-  counts.endings_timed = counters.ending.timed.get();
-  counts.ending_ticks = counters.ending.ticks.get();
-  counts.releases_timed = counters.release.timed.get();
-  counts.release_ticks = counters.release.ticks.get();
   // And what it does now. A worker that is preempted while it changes that leaves us with what is there.
   for (int look = 0; look < 10'000; ++look) {
     const std::uint32_t changes = source.m_changes.load(std::memory_order_acquire);

@@ -1,6 +1,5 @@
 #include "trimtab/tasks/core/worker.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -24,26 +23,6 @@ void worker_loop::set_current(worker* this_worker) noexcept { this_threads_worke
 worker::worker(runtime& owner, worker_queues& own_queues, std::uint32_t number) noexcept
     : m_queues(&own_queues), m_keeps_own(owner.m_table->keeps_own), m_number(number), m_owner(&owner) {
   m_state_begin.store(base::now(), std::memory_order_relaxed);
-}
-
-namespace {
-
-// A prime number, because memory comes in batches of 64 blocks: each place in a batch is timed equally often.
-constexpr std::uint64_t occurrences_per_timed = 509;
-
-}  // namespace
-
-base::ticks worker::begin_cost(sampled_cost& cost, std::uint64_t number) noexcept {
-  cost.next_timed = number + occurrences_per_timed;
-  return base::now();
-}
-
-void worker::end_cost(sampled_cost& cost, base::ticks begin) noexcept {
-  const base::ticks elapsed = base::now() - begin;
-  // It may have waited, in a copy constructor of the program, and continued on another worker.
-  if (elapsed >= m_owner->m_longest_gap || current() != this) return;
-  cost.timed.add();
-  cost.ticks.add(elapsed - std::min(elapsed, m_owner->m_clock_read));
 }
 
 void worker::wake() noexcept { m_owner->m_table->names_taker ? m_owner->wake(anyone) : m_owner->m_events.wake_one(); }

@@ -115,56 +115,6 @@ TEST(counters, estimated_times_agree_with_full_timing) {
   }
 }
 
-// One task creates all others: what that costs lies inside a task, and idle-rate does not show it.
-TEST(counters, creating_and_freeing_are_seen_under_each_policy) {
-  for (int each = 0; each < 6; ++each) {
-    runtime rt({.workers = 2, .policy = static_cast<policy>(each)});
-    rt.run([] {
-      shared_future<void> first = make_ready_future();
-      std::vector<future<void>> ends;
-      for (int i = 0; i < 100'000; ++i) ends.push_back(dataflow([](const shared_future<void>&) {}, first));
-      for (future<void>& end : ends) end.get();
-    });
-    wait_until_idle(rt);
-    const snapshot last(rt);
-    const auto get = [&](const char* path) { return find_counters(rt, path).at(0).value(last); };
-    const char* const name = name_of(rt.policy());
-    EXPECT_GT(get("/threads/time/creating"), 100'000 * 5e-9) << name;
-    EXPECT_LT(get("/threads/time/creating"), get("/threads/time/overall")) << name;
-    EXPECT_GT(get("/threads/time/freeing"), 0) << name;
-    EXPECT_LT(get("/threads/time/freeing"), get("/threads/time/overall")) << name;
-    EXPECT_GT(get("/threads/overhead-rate"), get("/threads/idle-rate")) << name;
-    EXPECT_LE(get("/threads/overhead-rate"), 1) << name;
-    // About one in 509 creations is timed, on each worker that creates some. Preempted ones are dropped.
-    EXPECT_EQ(last.total.created, 100'001u) << name;
-    EXPECT_LE(last.total.creations_timed, 100'000 / 509 + 2) << name;
-    EXPECT_GE(last.total.creations_timed, 100u) << name;
-    EXPECT_LE(last.total.releases_timed, last.total.released / 509 + 2) << name;
-  }
-}
-
-// The formula, without a clock: the mean of what was timed, for all that occurred.
-TEST(counters, creating_and_freeing_are_estimated_from_samples) {
-  runtime rt({.workers = 1});
-  snapshot last;
-  last.ns_per_tick = 2;
-  last.total = {.started = 1000, .created = 1000, .busy = 1'000'000};
-  last.total.released = 500;
-  last.total.creations_timed = 2;
-  last.total.creation_ticks = 400;
-  last.total.endings_timed = 4;
-  last.total.ending_ticks = 400;
-  last.total.releases_timed = 1;
-  last.total.release_ticks = 50;
-  const auto get = [&](const char* path) { return find_counters(rt, path).at(0).value(last); };
-  EXPECT_NEAR(get("/threads/time/creating"), 1000 * 200 * 2e-9, 1e-12);
-  EXPECT_NEAR(get("/threads/time/freeing"), (1000 * 100 + 500 * 50) * 2e-9, 1e-12);
-  EXPECT_NEAR(get("/threads/idle-rate"), 0, 1e-12);
-  EXPECT_NEAR(get("/threads/overhead-rate"), 0.325, 1e-12);
-  last.total.creations_timed = 0;
-  EXPECT_EQ(get("/threads/time/creating"), 0);
-}
-
 TEST(counters, an_idle_runtime_is_idle) {
   runtime rt({.workers = 2});
   std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -32,8 +32,6 @@ struct raw_counts {
   std::uint64_t accesses = 0, misses = 0, stolen = 0, steals = 0, queued = 0;
   std::uint64_t busy = 0, looking = 0, parked = 0, capped = 0;  // clock ticks, to the moment
   std::uint64_t timed = 0, timed_ticks = 0, gap_ticks = 0;
-  std::uint64_t released = 0, creations_timed = 0, creation_ticks = 0, endings_timed = 0, ending_ticks = 0;
-  std::uint64_t releases_timed = 0, release_ticks = 0;
 };
 
 // Counts of all workers, read within some microseconds.

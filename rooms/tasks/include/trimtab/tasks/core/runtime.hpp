@@ -156,7 +156,6 @@ class runtime {
   std::atomic<std::uint64_t> m_reported_progress{0};  // of no less progress has a deadlock been told
   std::uint32_t m_looks;
   base::ticks m_longest_gap;   // between activations that follow each other
-  base::ticks m_clock_read;    // what a clock read costs
   base::ticks m_least_stolen;  // what a steal has to bring in to be worth what it costs the victim
   int m_process;
   std::uint32_t m_recorded;

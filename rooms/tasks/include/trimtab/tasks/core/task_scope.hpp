@@ -33,9 +33,18 @@ class task_scope {
   }
   template <class function>
   void spawn(const task_options& options, function&& f) {
-    if (creation_timer::is_due(worker::current())) [[unlikely]]
-      return spawn_timed(options, std::forward<function>(f));
-    spawn_untimed(options, std::forward<function>(f));
+    worker* const this_worker = worker::current();
+    auto& node = make_in_block<spawned<std::decay_t<function>>>(this_worker, *this, std::forward<function>(f), options);
+    if (this_worker != nullptr && this_worker->running_stack() == m_stack && m_stack != nullptr)
+      m_spawned += 1;
+    else
+      m_left.fetch_add(1, std::memory_order_relaxed);
+    if (this_worker != nullptr && options.worker < 0) [[likely]] {
+      this_worker->counters().created.add();
+      this_worker->push(node);
+    } else {
+      detail::spawn(node, options);
+    }
   }
 
   // Returns when all have ended. Throws the first exception that one of them threw.
@@ -51,27 +60,6 @@ class task_scope {
   bool stop_requested() const noexcept { return m_is_stopped.load(std::memory_order_relaxed); }
 
  private:
-  template <class function>
-  [[gnu::noinline, gnu::cold]] void spawn_timed(const task_options& options, function&& f) {
-    const creation_timer creation(worker::current());
-    spawn_untimed(options, std::forward<function>(f));
-  }
-  template <class function>
-  [[gnu::always_inline]] void spawn_untimed(const task_options& options, function&& f) {
-    worker* const this_worker = worker::current();
-    auto& node = make_in_block<spawned<std::decay_t<function>>>(this_worker, *this, std::forward<function>(f), options);
-    if (this_worker != nullptr && this_worker->running_stack() == m_stack && m_stack != nullptr)
-      m_spawned += 1;
-    else
-      m_left.fetch_add(1, std::memory_order_relaxed);
-    if (this_worker != nullptr && options.worker < 0) [[likely]] {
-      this_worker->counters().created.add();
-      this_worker->push(node);
-    } else {
-      detail::spawn(node, options);
-    }
-  }
-
   struct member : task {
     explicit member(task_scope& owner) noexcept : scope(owner) { is_member = true; }
     task_scope& scope;
@@ -93,20 +81,9 @@ class task_scope {
         } catch (...) {
           scope.failed(std::current_exception());
         }
-      worker* const this_worker = worker::current();
-      if (position == place::waiter) return destroy_in_block(this_worker, derived);
-      if (ending_timer::is_due(this_worker)) [[unlikely]]
-        return end_timed(derived);
-      destroy_in_block(this_worker, derived);
-      // The last access to the scope.
-      scope.ended();
-    }
-    [[gnu::noinline, gnu::cold]] static void end_timed(spawned& derived) noexcept {
-      worker* const this_worker = worker::current();
-      const ending_timer ending(this_worker);
-      task_scope& scope = derived.scope;
-      destroy_in_block(this_worker, derived);
-      scope.ended();
+      destroy_in_block(worker::current(), derived);
+      // The last access to the scope, unless its owner runs this.
+      if (position == place::loop) scope.ended();
     }
     function call;
   };

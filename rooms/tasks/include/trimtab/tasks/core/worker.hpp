@@ -17,14 +17,6 @@ namespace trimtab::tasks {
 class runtime;
 struct stack;
 
-// What the runtime's work costs around the functions of tasks. Some occurrences are timed. One writer, the worker.
-struct sampled_cost {
-  single_writer_count timed;
-  single_writer_count ticks;  // that these took, less a clock read
-  // The owner's: the next occurrence with at least this number is timed.
-  std::uint64_t next_timed = 8;
-};
-
 // Exact counts, and times in clock ticks. One writer, the worker.
 struct worker_counters {
   single_writer_count in_place;     // tasks run by who waited for them, without a detour through a queue
@@ -42,10 +34,6 @@ struct worker_counters {
   single_writer_count timed_tasks;  // a sample of the activations by the loop
   single_writer_count timed_ticks;  // that these took
   single_writer_count gap_ticks;    // from the end of the activation before each of them to its beginning
-  single_writer_count released;     // states of tasks and futures that were freed here, but not at the end of a task
-  sampled_cost creation;            // of a task: memory, content, futures, queue
-  sampled_cost ending;              // after its function: what waits for it is notified, memory is freed
-  sampled_cost release;             // of those counted by `released`
 };
 
 // What a worker is doing.
@@ -167,15 +155,8 @@ class alignas(64) worker {
     *running = outer;
   }
 
-  // Begins to time an occurrence of a cost, and ends it. What takes longer than a preemption is dropped.
-  base::ticks begin_cost(sampled_cost& cost, std::uint64_t number) noexcept;
-  void end_cost(sampled_cost& cost, base::ticks begin) noexcept;
-
   // The task that runs now on the worker's stack: for reports and the recorder.
   running_task& running() noexcept { return *m_running; }
-  // What is freed now is part of the end of a task.
-  bool is_ending_task() const noexcept { return m_is_ending_task; }
-  void set_ending_task(bool is_ending) noexcept { m_is_ending_task = is_ending; }
   recording::tally& tally() noexcept { return m_tally; }
 
   // Tells the recorder that a task was created.
@@ -275,58 +256,8 @@ class alignas(64) worker {
   std::uint64_t m_judged_steals = 0, m_judged_stolen = 0, m_judged_resumed = 0;
   std::uint64_t m_run_by_others = 0;  // by then, where the judgement was bad
   std::uint32_t m_poor_judgements = 0;
-  // If a task waits while it ends (in a destructor), it stays true here until the next task ends: some releases are missed.
-  bool m_is_ending_task = false;
   recording::tally m_tally;
   event_count m_events;  // where it sleeps if others know what it may run
-};
-
-// During its lifetime the worker creates, ends or releases something: one occurrence in `occurrences_per_timed` is timed.
-// occurrences: the count of the worker that grows with each. Usually costs one comparison.
-template <single_writer_count worker_counters::* occurrences, sampled_cost worker_counters::* cost>
-class cost_timer {
- public:
-  // this_worker: the calling worker; nullptr on other threads, where nothing is timed.
-  [[gnu::always_inline]] explicit cost_timer(worker* this_worker) noexcept : m_worker(this_worker) {
-    if (this_worker == nullptr) [[unlikely]]
-      return;
-    const std::uint64_t number = (this_worker->counters().*occurrences).get();
-    sampled_cost& sample = this_worker->counters().*cost;
-    if (number >= sample.next_timed) [[unlikely]]
-      m_begin = this_worker->begin_cost(sample, number);
-  }
-  [[gnu::always_inline]] ~cost_timer() {
-    if (m_begin != 0) [[unlikely]]
-      m_worker->end_cost(m_worker->counters().*cost, m_begin);
-  }
-  // Whether the next timer would time: for fast paths, which then leave the timer to a function of its own.
-  [[gnu::always_inline]] static bool is_due(worker* this_worker) noexcept {
-    return this_worker != nullptr &&
-           (this_worker->counters().*occurrences).get() >= (this_worker->counters().*cost).next_timed;
-  }
-  cost_timer(const cost_timer&) = delete;
-  cost_timer& operator=(const cost_timer&) = delete;
-
- private:
-  worker* m_worker;
-  base::ticks m_begin = 0;
-};
-
-using creation_timer = cost_timer<&worker_counters::created, &worker_counters::creation>;
-using release_timer = cost_timer<&worker_counters::released, &worker_counters::release>;
-
-// From the return of a task's function until the task is gone, for tasks that a worker's loop has started. What is freed
-// meanwhile belongs to it.
-class ending_timer : public cost_timer<&worker_counters::started, &worker_counters::ending> {
- public:
-  [[gnu::always_inline]] explicit ending_timer(worker* this_worker) noexcept : cost_timer(this_worker) {
-    if (this_worker != nullptr) [[likely]]
-      this_worker->set_ending_task(true);
-  }
-  [[gnu::always_inline]] ~ending_timer() {
-    if (worker* const this_worker = worker::current(); this_worker != nullptr) [[likely]]
-      this_worker->set_ending_task(false);
-  }
 };
 
 // As allocate_block and free_block, for callers that have the calling worker already (nullptr on other threads).

@@ -19,8 +19,7 @@ template <class function, class... arguments>
 using result_of = std::invoke_result_t<std::decay_t<function>, std::decay_t<arguments>...>;
 
 template <class value, class function>
-[[gnu::always_inline]] inline future<value> spawn_call_untimed(const task_options& options, const description& details,
-                                                               function&& call) {
+future<value> spawn_call(const task_options& options, const description& details, function&& call) {
   auto& node =
       make_state<call_state<value, std::decay_t<function>, start_time::immediate>>(std::forward<function>(call), details);
   try {
@@ -31,20 +30,6 @@ template <class value, class function>
     throw;
   }
   return access::future_of<value>(node);
-}
-
-template <class value, class function>
-[[gnu::noinline, gnu::cold]] future<value> spawn_call_timed(const task_options& options, const description& details,
-                                                            function&& call) {
-  const creation_timer creation(worker::current());
-  return spawn_call_untimed<value>(options, details, std::forward<function>(call));
-}
-
-template <class value, class function>
-future<value> spawn_call(const task_options& options, const description& details, function&& call) {
-  if (creation_timer::is_due(worker::current())) [[unlikely]]
-    return spawn_call_timed<value>(options, details, std::forward<function>(call));
-  return spawn_call_untimed<value>(options, details, std::forward<function>(call));
 }
 
 template <class function, class... arguments>
@@ -127,17 +112,13 @@ void post(function&& f, arguments&&... inputs) {
       run = [](task& self, place) noexcept {
         auto& derived = static_cast<posted&>(self);
         std::move(derived.call)();
-        worker* const this_worker = worker::current();
-        const ending_timer ending(this_worker);
-        destroy_in_block(this_worker, derived);
+        destroy_in_block(worker::current(), derived);
       };
     }
     call_type call;
   };
   const detail::description details = detail::describe<std::decay_t<function>>({}, f);
-  worker* const this_worker = worker::current();
-  const creation_timer creation(this_worker);
-  auto& node = make_in_block<posted>(this_worker,
+  auto& node = make_in_block<posted>(worker::current(),
                                      detail::bound(std::forward<function>(f), std::forward<arguments>(inputs)...), details);
   try {
     detail::spawn(node, {});
@@ -178,7 +159,7 @@ class dataflow_state final : public task, public state<value>, private countdown
  public:
   template <class from, class... given>
   dataflow_state(const task_options& options, from&& called, given&&... inputs)
-      : state<value>(2, destroy_counted_state<dataflow_state>),
+      : state<value>(2, destroy_state<dataflow_state>),
         countdown([](countdown& self) noexcept {
           auto& derived = static_cast<dataflow_state&>(self);
           make_ready(derived, *derived.m_home, derived.m_hint);
@@ -222,7 +203,6 @@ class dataflow_state final : public task, public state<value>, private countdown
             derived.m_inputs->second);
       });
     });
-    const ending_timer ending(worker::current());
     derived.m_inputs.reset();
     derived.ready_event().complete();
     derived.release();
@@ -245,7 +225,6 @@ auto dataflow(const task_options& options, function&& f, arguments&&... inputs) 
                 "trimtab: dataflow calls f with ready futures. Take future<T> as parameter, or write "
                 "dataflow(unwrapping(f), ...) for an f that takes the values.");
   using value = detail::result_of<function, arguments...>;
-  const creation_timer creation(worker::current());
   auto& node = detail::make_state<detail::dataflow_state<value, std::decay_t<function>, std::decay_t<arguments>...>>(
       options, std::forward<function>(f), std::forward<arguments>(inputs)...);
   detail::count_made();

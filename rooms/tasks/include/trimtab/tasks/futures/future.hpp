@@ -337,13 +337,6 @@ class call_state : public task, public state<value> {
     derived.m_is_called = true;
     derived.m_call.~function();
     if (position == place::waiter) return;
-    if (ending_timer::is_due(worker::current())) [[unlikely]]
-      return end_timed(derived);
-    derived.ready_event().complete();
-    derived.release();
-  }
-  [[gnu::noinline, gnu::cold]] static void end_timed(call_state& derived) noexcept {
-    const ending_timer ending(worker::current());
     derived.ready_event().complete();
     derived.release();
   }
@@ -388,7 +381,6 @@ auto continue_with(antecedent input, const task_options& options, function&& f) 
   auto call = [f = std::decay_t<function>(std::forward<function>(f)), input = std::move(input)]() mutable -> value {
     return std::invoke(std::move(f), std::move(input));
   };
-  const creation_timer creation(worker::current());
   auto& node = make_state<continuation_state<value, decltype(call)>>(std::move(call), details, options.worker);
   count_made();
   auto result = access::future_of<value>(node);

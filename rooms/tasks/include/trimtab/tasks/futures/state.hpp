@@ -156,17 +156,6 @@ void destroy_state(state_base& state) noexcept {
   destroy_in_block(worker::current(), static_cast<own&>(state));
 }
 
-// The same, and counts what is freed by others than an ending task. For states that are not as quick as those of async.
-template <class own>
-void destroy_counted_state(state_base& state) noexcept {
-  worker* const this_worker = worker::current();
-  if (this_worker == nullptr || this_worker->is_ending_task())
-    return destroy_in_block(this_worker, static_cast<own&>(state));
-  const release_timer release(this_worker);
-  this_worker->counters().released.add();
-  destroy_in_block(this_worker, static_cast<own&>(state));
-}
-
 template <class own, class... arguments>
 own& make_state(arguments&&... from) {
   return make_in_block<own>(worker::current(), std::forward<arguments>(from)...);
