@@ -7,11 +7,13 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trimtab.model import Run
 from trimtab.paths import scheduler_recorder
 from trimtab.readers import open_run
 
@@ -191,55 +193,66 @@ def _compared(case: _Agreement, workloads: Path) -> dict[str, float]:
     """
     with tempfile.TemporaryDirectory() as folder:
         data, run = f"{folder}/data", f"{folder}/run"
-        program = [str(workloads / f"{case.program}-gcc"), "--no-check"]
-        watched = ["trimtab", "run", "--kernel", "--tune=off", "-q", "-o", run, "--", *program]
-        environment = {"OMP_NUM_THREADS": str(case.threads), "OMP_WAIT_POLICY": "passive"}
-        env_words = [f"{name}={value}" for name, value in environment.items()]
-        finished(["perf", "sched", "record", "-o", data, "--", "env", *env_words, *watched], _TIMEOUT_S)
+        finished(["perf", "sched", "record", "-o", data, "--", *_watched(case, workloads, run)], _TIMEOUT_S)
         recorded = open_run(run)
-        (scheduler,) = recorded.schedulers
-        lanes = {
-            int(lane.header["tid"]): lane.header
-            for process in recorded.processes
-            for lane in process.lanes
-            if lane.header["tid"] and not lane.header["is_main"]
-        }
-        own = {int(row["tid"]): row for row in scheduler.threads if int(row["tid"]) in lanes}
-        latency = {
-            int(row["tid"]): row
-            for line in finished(["perf", "sched", "latency", "-i", data, "-p"], _TIMEOUT_S).splitlines()
-            if (row := _LATENCY.match(line)) is not None
-        }
-        switches = _switches_in(data)
+        lanes = _threads_of_openmp(recorded)
+        own = {int(row["tid"]): row for row in recorded.schedulers[0].threads if int(row["tid"]) in lanes}
+        latency, switches = _latency_in(data), _switches_in(data)
     if not own:
         raise BenchError(f"{case.title}: expected threads in both recordings, found none")
-    delay = {
-        tid: int(latency[tid]["waits"]) * float(mean[1])
-        for tid in own
-        if tid in latency and (mean := _MEAN.search(latency[tid]["rest"]))
-    }
-    waited = {tid: (int(row["woken_ns"]) + int(row["preempted_ns"])) * 1e-6 for tid, row in own.items()}
-    left = {
-        tid: int(row["voluntary_switches"]) + int(row["involuntary_switches"]) for tid, row in own.items()
-    }
+    both = [tid for tid in own if tid in latency]
     return {
-        "running, perf sched latency": sum(int(own[tid]["running_ns"]) for tid in delay)
-        * 1e-6
-        / sum(float(latency[tid]["running"]) for tid in delay),
-        "running, schedstat": sum(int(row["running_ns"]) for row in own.values())
-        / sum(int(lanes[tid]["run_ns"]) for tid in own),
-        "switches, events of perf": sum(left.values()) / sum(switches.get(tid, 0) for tid in own),
-        "waiting, perf sched latency": sum(waited[tid] for tid in delay) / sum(delay.values()),
-        "waiting, schedstat": sum(waited.values())
-        / (sum(int(lanes[tid]["run_delay_ns"]) for tid in own) * 1e-6),
+        "running, perf sched latency": sum(_running_s(own[tid]) for tid in both)
+        / sum(latency[tid][0] for tid in both),
+        "running, schedstat": sum(map(_running_s, own.values()))
+        / sum(int(lanes[tid]["run_ns"]) * 1e-9 for tid in own),
+        "switches, events of perf": sum(map(_switches, own.values()))
+        / sum(switches.get(tid, 0) for tid in own),
+        "waiting, perf sched latency": sum(_waiting_s(own[tid]) for tid in both)
+        / sum(latency[tid][1] for tid in both),
+        "waiting, schedstat": sum(map(_waiting_s, own.values()))
+        / sum(int(lanes[tid]["run_delay_ns"]) * 1e-9 for tid in own),
     }
+
+
+def _watched(case: _Agreement, workloads: Path, run: str) -> list[str]:
+    """The command that records the program, with its threads that sleep while they wait."""
+    environment = ["env", f"OMP_NUM_THREADS={case.threads}", "OMP_WAIT_POLICY=passive"]
+    program = [str(workloads / f"{case.program}-gcc"), "--no-check"]
+    return [*environment, "trimtab", "run", "--kernel", "--tune=off", "-q", "-o", run, "--", *program]
+
+
+def _threads_of_openmp(recorded: Run) -> dict[int, dict[str, Any]]:
+    """The headers of lanes of threads that the program has made, by thread."""
+    headers = [lane.header for process in recorded.processes for lane in process.lanes]
+    return {int(header["tid"]): header for header in headers if header["tid"] and not header["is_main"]}
+
+
+def _running_s(row: Any) -> float:
+    return int(row["running_ns"]) * 1e-9
+
+
+def _waiting_s(row: Any) -> float:
+    return (int(row["woken_ns"]) + int(row["preempted_ns"])) * 1e-9
+
+
+def _switches(row: Any) -> int:
+    return int(row["voluntary_switches"]) + int(row["involuntary_switches"])
+
+
+def _latency_in(data: str) -> dict[int, tuple[float, float]]:
+    """Seconds on CPUs, and waiting for one, by thread, as `perf sched latency` has them."""
+    found = {}
+    for line in finished(["perf", "sched", "latency", "-i", data, "-p"], _TIMEOUT_S).splitlines():
+        row = _LATENCY.match(line)
+        mean = _MEAN.search(row["rest"]) if row else None
+        if row and mean:
+            waiting_ms = int(row["waits"]) * float(mean[1])
+            found[int(row["tid"])] = (float(row["running"]) * 1e-3, waiting_ms * 1e-3)
+    return found
 
 
 def _switches_in(data: str) -> dict[int, int]:
     """How often each thread left a CPU, by thread, in the events that perf recorded."""
-    counts: dict[int, int] = {}
-    for line in finished(["perf", "script", "-i", data, "-F", "event,trace"], _TIMEOUT_S).splitlines():
-        if switch := _SWITCH.search(line):
-            tid = int(switch[1] or switch[2])
-            counts[tid] = counts.get(tid, 0) + 1
-    return counts
+    printed = finished(["perf", "script", "-i", data, "-F", "event,trace"], _TIMEOUT_S)
+    return Counter(int(switch[1] or switch[2]) for switch in _SWITCH.finditer(printed))
