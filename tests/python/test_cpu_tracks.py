@@ -113,7 +113,7 @@ def test_profile_has_no_tracks_of_cpus(tmp_path: Path) -> None:
 
 def test_missing_events_are_noted(tmp_path: Path) -> None:
     run = a_run(tmp_path / "run")
-    path = run / "scheduler-node0" / "events.tt"
+    path = run / "node0.scheduler" / "events.tt"
     content = bytearray(path.read_bytes())
     content[40] = 3
     path.write_bytes(content)

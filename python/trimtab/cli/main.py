@@ -277,6 +277,7 @@ def run(
     try:
         if result.why:
             echo(f"trimtab: not recorded: {result.why}", err=True)
+        _say_what_scheduler_lacks(result)
         has_report = not quiet or html is not None or is_learnt_from
         if result.directory is not None and has_report and result.is_reporter():
             _aside(partial(_verdict, result.directory, html, quiet, prepared))
@@ -286,6 +287,15 @@ def run(
     from trimtab.launcher.launch import end_like
 
     end_like(result)
+
+
+def _say_what_scheduler_lacks(result: Launch) -> None:
+    """One line about what `--kernel` could not do."""
+    from trimtab.launcher.scheduler import WHAT
+
+    for entry in result.unavailable:
+        if entry["what"] == WHAT:
+            echo(f"trimtab: --kernel: {entry['why']}; {entry['remedy']}", err=True)
 
 
 def _is_run_of_job(directory: Path) -> bool:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +12,7 @@ from pathlib import Path
 from trimtab.launcher.run_name import plain
 from trimtab.paths import scheduler_recorder
 
-_WHAT = "the operating system's scheduler (--kernel)"
+WHAT = "the operating system's scheduler (--kernel)"
 _ADDS = "who had the CPUs while the program waited for one, wake-up latency, and what else ran"
 _REMEDY = (
     f"it would say {_ADDS}: run as root, or with CAP_PERFMON and a readable /sys/kernel/tracing "
@@ -30,7 +28,7 @@ _END_S = 30.0
 def scheduler_beside(directory: Path, event_bytes: int, unavailable: list[dict[str, str]]) -> Iterator[None]:
     """Record the scheduler of this host into the run `directory` while this is open; one launcher of a job does it for all.
 
-    That it cannot be recorded is no reason not to run the program: why is added to `unavailable`, and said in one line.
+    That it cannot be recorded is no reason not to run the program: why is added to `unavailable`.
 
     Args:
         event_bytes: room for every event of a trace; 0: they are only counted.
@@ -42,9 +40,7 @@ def scheduler_beside(directory: Path, event_bytes: int, unavailable: list[dict[s
     except OSError as error:
         problem = f"{scheduler_recorder()}: {error.strerror}"
     if problem not in ("ready", "elsewhere"):
-        unavailable.append({"what": _WHAT, "why": problem, "remedy": _REMEDY})
-        with contextlib.suppress(OSError, AttributeError, ValueError):
-            print(f"trimtab: --kernel: {problem}; {_REMEDY}", file=sys.stderr, flush=True)
+        unavailable.append({"what": WHAT, "why": problem, "remedy": _REMEDY})
     try:
         yield
     finally:
@@ -52,7 +48,7 @@ def scheduler_beside(directory: Path, event_bytes: int, unavailable: list[dict[s
             lost = _end(recorder)
             if problem == "ready" and lost:
                 remedy = "the rest of the report stays as it is"
-                unavailable.append({"what": _WHAT, "why": lost, "remedy": remedy})
+                unavailable.append({"what": WHAT, "why": lost, "remedy": remedy})
 
 
 def _started(directory: Path, event_bytes: int) -> subprocess.Popen[str]:
