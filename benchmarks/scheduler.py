@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import shutil
@@ -179,7 +180,9 @@ def _agreement(case: _Agreement, workloads: Path, rounds: int) -> dict[str, Any]
     return {
         "kind": "agreement",
         "title": case.title,
-        "ratios": {name: [round(one[name], 5) for one in found] for name in found[0]},
+        "ratios": {
+            name: [round(one[name], 5) for one in found if not math.isnan(one[name])] for name in found[0]
+        },
         "others_share": [0.0],
         "run_again": 0,
     }
@@ -202,17 +205,27 @@ def _compared(case: _Agreement, workloads: Path) -> dict[str, float]:
         raise BenchError(f"{case.title}: expected threads in both recordings, found none")
     both = [tid for tid in own if tid in latency]
     return {
-        "running, perf sched latency": sum(_running_s(own[tid]) for tid in both)
-        / sum(latency[tid][0] for tid in both),
-        "running, schedstat": sum(map(_running_s, own.values()))
-        / sum(int(lanes[tid]["run_ns"]) * 1e-9 for tid in own),
-        "switches, events of perf": sum(map(_switches, own.values()))
-        / sum(switches.get(tid, 0) for tid in own),
-        "waiting, perf sched latency": sum(_waiting_s(own[tid]) for tid in both)
-        / sum(latency[tid][1] for tid in both),
-        "waiting, schedstat": sum(map(_waiting_s, own.values()))
-        / sum(int(lanes[tid]["run_delay_ns"]) * 1e-9 for tid in own),
+        "running, perf sched latency": _ratio(
+            sum(_running_s(own[tid]) for tid in both), sum(latency[tid][0] for tid in both)
+        ),
+        "running, schedstat": _ratio(
+            sum(map(_running_s, own.values())), sum(int(lanes[tid]["run_ns"]) for tid in own) * 1e-9
+        ),
+        "switches, events of perf": _ratio(
+            sum(map(_switches, own.values())), sum(switches.get(tid, 0) for tid in own)
+        ),
+        "waiting, perf sched latency": _ratio(
+            sum(_waiting_s(own[tid]) for tid in both), sum(latency[tid][1] for tid in both)
+        ),
+        "waiting, schedstat": _ratio(
+            sum(map(_waiting_s, own.values())), sum(int(lanes[tid]["run_delay_ns"]) for tid in own) * 1e-9
+        ),
     }
+
+
+def _ratio(ours: float, other: float) -> float:
+    """Not a number where the other has nothing."""
+    return ours / other if other > 0 else math.nan
 
 
 def _watched(case: _Agreement, workloads: Path, run: str) -> list[str]:

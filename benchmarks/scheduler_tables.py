@@ -57,6 +57,8 @@ def agreements(results: Results) -> str:
     rows = []
     for case in _cases(results, "agreement"):
         for name, values in case["ratios"].items():
+            if not values:
+                continue
             result = spread(values)
             bar = _BARS.get(name)
             is_met = bar is not None and result.low >= 1 - bar and result.high <= 1 + bar

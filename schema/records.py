@@ -260,7 +260,7 @@ SCHEDULER_HEADER = Record(
         Field("idle_ns", "u64", "likewise: none did", "ns"),
         Field("events", "u64", "of the scheduler"),
         Field("lost", "u64", "events that found no room in the kernel's rings"),
-        Field("inferred", "u64", "switches of idle CPUs that the kernel did not record"),
+        Field("inferred", "u64", "switches that the kernel did not record"),
         Field("damaged", "u64", "records of the kernel that were not understood"),
         Field("watched_pid", "u32", "process whose descendants are the program"),
         Field("recorder_pid", "u32", "process that records"),

@@ -609,7 +609,7 @@ KERNEL = T(
         F("late_wakers", "LateWaker[]", "most time first"),
         F("events", "integer", "of the scheduler that were recorded"),
         F("lost", "integer", "events that were lost"),
-        F("inferred", "integer", "switches of idle CPUs that the kernel did not record"),
+        F("inferred", "integer", "switches that the kernel did not record"),
         F("recorder_s", "number", "CPU time that recording took", "s"),
         F("complete", "flag", "every recording ended in order"),
     ),

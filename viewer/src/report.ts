@@ -624,7 +624,7 @@ export interface Kernel {
   events: number;
   /** events that were lost */
   lost: number;
-  /** switches of idle CPUs that the kernel did not record */
+  /** switches that the kernel did not record */
   inferred: number;
   /** CPU time that recording took, s */
   recorder_s: number;

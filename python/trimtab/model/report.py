@@ -677,7 +677,7 @@ class Kernel(Struct, frozen=True):
         late_wakers: most time first.
         events: of the scheduler that were recorded.
         lost: events that were lost.
-        inferred: switches of idle CPUs that the kernel did not record.
+        inferred: switches that the kernel did not record.
         recorder_s: CPU time that recording took, s.
         complete: every recording ended in order.
     """

@@ -100,20 +100,22 @@ void scheduler_account::end_wait(thread_number thread, std::uint64_t now_ns, boo
   state.how = waits::not_at_all;
 }
 
-bool scheduler_account::waits_here(thread_number thread, std::uint16_t cpu_number) const {
-  const auto found = m_states.find(thread);
-  return found != m_states.end() && found->second.how != waits::not_at_all && found->second.cpu == cpu_number;
+void scheduler_account::infer_switch(const scheduler_event& happened) {
+  const auto state = m_states.find(happened.thread);
+  if (state == m_states.end() || state->second.how == waits::not_at_all) return;
+  cpu_state &here = cpu(happened.cpu), &queue_of = cpu(state->second.cpu);
+  const auto entry = std::ranges::find(queue_of.queue, happened.thread, &waiting::thread);
+  const std::uint64_t since_ns = std::max({here.since_ns, queue_of.since_ns, entry->charged_ns});
+  settle(here, since_ns);
+  end_wait(happened.thread, since_ns, true);
+  here.running = happened.thread;
+  ++m_inferred;
 }
 
 void scheduler_account::on_switch(const scheduler_event& happened) {
   cpu_state& here = cpu(happened.cpu);
   if (!here.is_seen) here.running = happened.thread;
-  // A CPU that was idle has gone on with a thread that waited for it, which was not recorded: since it could.
-  if (here.running == 0 && waits_here(happened.thread, happened.cpu)) {
-    end_wait(happened.thread, here.since_ns, true);
-    here.running = happened.thread;
-    ++m_inferred;
-  }
+  if (here.running != happened.thread && here.running != unknown_thread) infer_switch(happened);
   // Events are missing.
   if (here.running != happened.thread) here.running = unknown_thread;
   here.is_seen = true;

@@ -90,6 +90,56 @@ TEST(scheduler_account, a_switch_of_an_idle_cpu_that_was_not_recorded_is_inferre
   EXPECT_EQ(account.inferred_switches(), 1u);
 }
 
+TEST(scheduler_account, an_idle_cpu_takes_a_thread_from_another_one_without_a_record) {
+  const auto account = account_of(
+      {switched(0, 1, 5, 0, false), switched(0, 0, 0, 1, false), woken(50, 0, 7, 1), switched(90, 1, 7, 0, false)}, 0, 100);
+  const thread_account& own = account.threads().at(7);
+  EXPECT_EQ(own.running_ns, 40u);
+  EXPECT_EQ(own.woken_waits.count(), 1u);
+  EXPECT_EQ(own.woken_waits.sum_ns(), 0u);
+  EXPECT_EQ(charged(own), 0u);
+  EXPECT_EQ(account.threads().at(1).running_ns, 100u);
+  EXPECT_EQ(account.idle_ns(), 60u);
+  EXPECT_EQ(account.inferred_switches(), 1u);
+}
+
+TEST(scheduler_account, a_thread_whose_end_is_never_recorded_does_not_have_the_time_of_others) {
+  const auto account =
+      account_of({switched(0, 0, 0, 1, false), switched(40, 0, 1, 99, true), switched(90, 0, 1, 0, false)}, 0, 100);
+  EXPECT_EQ(account.threads().at(1).running_ns, 40u + 50u);
+  EXPECT_EQ(account.threads().at(1).preempted_waits.count(), 1u);
+  EXPECT_EQ(account.threads().at(99).running_ns, 0u);
+  EXPECT_EQ(account.inferred_switches(), 1u);
+}
+
+// Whatever is missing: the charges add up to the waits, and no CPU has more time than passes.
+TEST(scheduler_account, stays_consistent_where_events_are_missing) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<scheduler_event> events;
+    std::uint64_t time = 0;
+    const auto thread = [&] { return static_cast<thread_number>(random() % 6); };
+    const auto cpu = [&] { return static_cast<std::uint16_t>(random() % 3); };
+    for (int i = 0; i < 200; ++i) {
+      time += random() % 10;
+      switch (random() % 3) {
+        case 0:
+          events.push_back(switched(time, cpu(), thread(), thread(), random() % 2 == 0));
+          break;
+        case 1:
+          events.push_back(woken(time, cpu(), thread(), thread()));
+          break;
+        default:
+          events.push_back(moved(time, cpu(), thread()));
+      }
+    }
+    const auto account = account_of(events, 0, time + 5);
+    ASSERT_LE(account.busy_ns() + account.idle_ns(), 3 * (time + 5)) << round;
+    for (const auto& [number, own] : account.threads())
+      ASSERT_EQ(charged(own), own.woken_waits.sum_ns() + own.preempted_waits.sum_ns()) << round << ", thread " << number;
+  }
+}
+
 TEST(scheduler_account, who_moves_is_kept_waiting_by_who_runs_there) {
   const auto account = account_of({switched(0, 0, 0, 1, false), switched(0, 1, 0, 2, false), woken(10, 0, 9, 1),
                                    moved(30, 1, 9), switched(45, 1, 2, 9, true)},

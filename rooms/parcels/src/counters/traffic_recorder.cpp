@@ -85,8 +85,9 @@ void traffic_recorder::record_totals(const traffic_snapshot& counts) {
     for (const traffic_counter& counter : find_counters(counts, group))
       set(counter.path(), counter.type().unit, counter.value(counts));
   if (counts.servers.empty()) return;
+  // A server is in the report also if it has done nothing.
   for (const traffic_counter& counter : find_counters(counts, "/servers{locality#*/server#*}/*"))
-    set(counter.path(), counter.type().unit, counter.value(counts));
+    set(counter.path(), counter.type().unit, counter.value(counts), zero::counts);
 }
 
 void traffic_recorder::record_destination(const traffic_snapshot& counts, locality_number other) {
@@ -109,13 +110,13 @@ void traffic_recorder::record_action(const traffic_snapshot& counts, const actio
     set(flow + "/sizes/below-" + std::to_string(std::uint64_t{1} << k), "1", static_cast<double>(sent.sizes[k]));
 }
 
-void traffic_recorder::set(const std::string& path, const char* unit, double value) {
-  if (std::isnan(value) || value == 0) return;
+void traffic_recorder::set(const std::string& path, const char* unit, double value, zero meaning) {
+  if (std::isnan(value) || (value == 0 && meaning == zero::is_nothing)) return;
   const trimtab_api* const api = trimtab_attached_api;
   const auto [position, is_new] = m_series.try_emplace(path);
   series& entry = position->second;
   if (is_new) entry.counter = api->path_counter(path.c_str(), unit, 0);
-  if (entry.counter == 0 || entry.last == value) return;
+  if (entry.counter == 0 || (!is_new && entry.last == value)) return;
   api->set(entry.counter, value);
   entry.last = value;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,8 +37,9 @@ class traffic_recorder {
   void record_totals(const traffic_snapshot& counts);
   void record_destination(const traffic_snapshot& counts, locality_number other);
   void record_action(const traffic_snapshot& counts, const action_traffic& traffic);
-  // Writes it if it has changed; a counter begins to exist when it is not 0.
-  void set(const std::string& path, const char* unit, double value);
+  enum class zero : std::uint8_t { is_nothing, counts };
+  // Writes it if it has changed; a counter begins to exist when it is not 0, or with 0 where that counts.
+  void set(const std::string& path, const char* unit, double value, zero meaning = zero::is_nothing);
 
   job& m_job;
   // What the lock guards while the thread runs.

@@ -56,7 +56,7 @@ class scheduler_account {
   // yet.
   void settle_all(std::uint64_t now_ns);
   std::uint64_t lost_events() const noexcept { return m_lost; }
-  // Switches of idle CPUs that were not recorded, and are taken to have been when a thread could run there.
+  // Switches that were not recorded, and are taken to have been when a thread could run there.
   std::uint64_t inferred_switches() const noexcept { return m_inferred; }
 
  private:
@@ -84,7 +84,9 @@ class scheduler_account {
   };
 
   cpu_state& cpu(std::uint16_t number);
-  bool waits_here(thread_number thread, std::uint16_t cpu_number) const;
+  // A thread leaves a CPU that was idle. Where it waited for this CPU or another one, the switch to it was not recorded: it
+  // has run since it could, as far as nothing else has been counted since then.
+  void infer_switch(const scheduler_event& happened);
   thread_account& account(thread_number thread);
   void on_switch(const scheduler_event& happened);
   void on_wake_up(const scheduler_event& happened);

@@ -455,7 +455,7 @@ struct scheduler_header {
   std::uint64_t idle_ns;          // likewise: none did, ns
   std::uint64_t events;           // of the scheduler
   std::uint64_t lost;             // events that found no room in the kernel's rings
-  std::uint64_t inferred;         // switches of idle CPUs that the kernel did not record
+  std::uint64_t inferred;         // switches that the kernel did not record
   std::uint64_t damaged;          // records of the kernel that were not understood
   std::uint32_t watched_pid;      // process whose descendants are the program
   std::uint32_t recorder_pid;     // process that records
