@@ -220,7 +220,7 @@ def test_flows_of_killed_processes_are_there(trimtab: str, program: Path, tmp_pa
         if not list(directory.glob("*/counters.tt")):
             return False
         counts = counts_of(report_of(trimtab, directory))
-        return counts.get("add_number") == FEW and counts.get("result") == CALLED + 1
+        return counts.get("add_number") == POSTED and counts.get("result") == CALLED + 1
 
     try:
         until(is_written)
