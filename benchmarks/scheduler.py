@@ -102,10 +102,15 @@ def run_scheduler(
     )
 
 
+def _recorder(folder: str) -> list[str]:
+    """The command that records the scheduler, whatever runs."""
+    return [str(scheduler_recorder()), f"{folder}/scheduler", "1", "bench"]
+
+
 def _problem() -> str:
     """Why nothing can be recorded; empty: it can."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [str(scheduler_recorder()), f"{folder}/scheduler", "1", "bench"]
+        command = _recorder(folder)
         try:
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
@@ -156,7 +161,7 @@ def _timed(level: str, program: list[str]) -> tuple[float, float]:
     """Seconds that the program says it took, and switches a second."""
     with tempfile.TemporaryDirectory() as folder:
         if level == OURS:
-            command = [str(scheduler_recorder()), f"{folder}/scheduler", "1", "bench"]
+            command = _recorder(folder)
             with subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             ) as recorder:

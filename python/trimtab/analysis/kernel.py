@@ -1,6 +1,6 @@
 """What the operating system's scheduler cost the program, and who had the CPUs meanwhile (docs/guide/kernel.md).
 
-Threads are numbered from 0 here, over the threads of one host. Groups of threads are numbered likewise.
+Here the threads of one host are numbered from 0, and so are groups of them.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class _Host:
 
     @cached_property
     def process(self) -> Integers:
-        """For each thread the number of its process: those of one pid and program."""
+        """For each thread the number of its process. Threads with the same pid and program are of one process."""
         keys = (self.threads["pid"].astype(np.int64) << 32) | self.program
         return _numbered(keys)
 

@@ -29,7 +29,7 @@ from trimtab.launcher.job_folder import JobFolder, enter_job
 from trimtab.launcher.perf_events import perf_events_kept_ready
 from trimtab.launcher.run_folder import RunFolder
 from trimtab.launcher.witness import GroupWitness, group_witness
-from trimtab.options import checked_environment
+from trimtab.options import checked_environment, library_option
 from trimtab.paths import current_folder, preload_library
 from trimtab.programs import NotStarted, find_program, not_started, signal_name, started
 
@@ -50,8 +50,6 @@ _IGNORED = (signal.SIGTTIN, signal.SIGTTOU)
 
 # A thread's files take less; where so little is left, some may have found no room.
 _LEAST_ROOM_BYTES = 1 << 20
-# Of every event of the scheduler in a trace, where the user says nothing; as for a process.
-_TRACE_BYTES = 1 << 30
 _SETTINGS = "settings.txt"
 _VIRTUAL_THREADS = "virtual-threads.txt"
 
@@ -221,7 +219,11 @@ def _scheduler_beside(options: Options, info: dict[str, Any]) -> contextlib.Abst
         return contextlib.nullcontext()
     from trimtab.launcher.scheduler import scheduler_beside
 
-    event_bytes = (options.max_trace_bytes or _TRACE_BYTES) if options.level == "trace" else 0
+    event_bytes = (
+        (options.max_trace_bytes or int(library_option("TRIMTAB_MAX_TRACE").default))
+        if options.level == "trace"
+        else 0
+    )
     return scheduler_beside(options.directory, event_bytes, info["unavailable"])
 
 

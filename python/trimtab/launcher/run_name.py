@@ -14,14 +14,18 @@ _RANDOM_BYTES = 4
 
 def new_name(program: str) -> str:
     """A name that no other run has: program, time, host, process, and a random part."""
-    host = os.uname().nodename.partition(".")[0]
-    parts = (plain(Path(program).name), time.strftime("%Y%m%d-%H%M%S"), plain(host), str(os.getpid()))
+    parts = (plain(Path(program).name), time.strftime("%Y%m%d-%H%M%S"), plain_host(), str(os.getpid()))
     return "-".join((*parts, secrets.token_hex(_RANDOM_BYTES)))
 
 
 def job_name(identity: str) -> str:
     """The name of a job's run, which all its ranks find."""
     return f"job-{plain(identity)}"
+
+
+def plain_host() -> str:
+    """The first part of this host's name, for a file name."""
+    return plain(os.uname().nodename.partition(".")[0])
 
 
 def plain(text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trimtab.launcher.run_name import plain
+from trimtab.launcher.run_name import plain_host
 from trimtab.paths import scheduler_recorder
 
 WHAT = "the operating system's scheduler (--kernel)"
@@ -52,10 +52,10 @@ def scheduler_beside(directory: Path, event_bytes: int, unavailable: list[dict[s
 
 
 def _started(directory: Path, event_bytes: int) -> subprocess.Popen[str]:
-    host = plain(os.uname().nodename.partition(".")[0])
+    folder = directory / f"{plain_host()}.scheduler"
     command = [
         str(scheduler_recorder()),
-        str(directory / f"{host}.scheduler"),
+        str(folder),
         str(os.getpid()),
         os.uname().nodename,
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trimtab.counted import counted
-from trimtab.model.report import Delays, Kernel, Report
+from trimtab.model.report import Delays, Kernel, Report, ScheduledProgram, ScheduledThread
 from trimtab.text.units import percent, seconds
 
 if TYPE_CHECKING:
@@ -114,13 +114,7 @@ def program_table(kernel: Kernel) -> Table:
             escape(row.name) + (" (own)" if row.is_own else ""),
             *([escape(row.host)] if has_hosts else []),
             str(row.threads),
-            seconds(row.running_s),
-            seconds(row.waiting_s),
-            str(row.voluntary),
-            str(row.involuntary),
-            str(row.migrations),
-            *_delay_cells(row.wakeup_latency),
-            _seconds_or_none(row.preemption.max_s),
+            *_figures(row),
         )
     return rows
 
@@ -138,13 +132,7 @@ def thread_table(kernel: Kernel) -> Table:
             escape(row.name),
             "" if row.tid is None else str(row.tid),
             *([escape(row.host)] if has_hosts else []),
-            seconds(row.running_s),
-            seconds(row.waiting_s),
-            str(row.voluntary),
-            str(row.involuntary),
-            str(row.migrations),
-            *_delay_cells(row.wakeup_latency),
-            _seconds_or_none(row.preemption.max_s),
+            *_figures(row),
         )
     return rows
 
@@ -172,8 +160,18 @@ def _host_column(has_hosts: bool) -> list[str]:
     return ["host"] if has_hosts else []
 
 
-def _delay_cells(delays: Delays) -> list[str]:
-    return [_seconds_or_none(value) for value in (delays.p50_s, delays.p99_s, delays.max_s)]
+def _figures(row: ScheduledProgram | ScheduledThread) -> list[str]:
+    """The cells below `_FIGURES`."""
+    latency = row.wakeup_latency
+    return [
+        seconds(row.running_s),
+        seconds(row.waiting_s),
+        *(str(count) for count in (row.voluntary, row.involuntary, row.migrations)),
+        *(
+            _seconds_or_none(value)
+            for value in (latency.p50_s, latency.p99_s, latency.max_s, row.preemption.max_s)
+        ),
+    ]
 
 
 def _seconds_or_none(value: float | None) -> str:

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "new_file_header.hpp"
 #include "trimtab/base/read_file.hpp"
 #include "trimtab/observe/format.hpp"
 
@@ -23,14 +24,8 @@ struct table {
 // The page in front of the records, with the header of the kind where there is one.
 template <class record>
 std::string file_of(const table<record>& what, std::string_view second_header) {
-  observe::file_header head{};
-  std::memcpy(head.magic, observe::file_magic, sizeof head.magic);
-  head.version = observe::format_version;
-  head.header_size = observe::header_bytes;
-  head.kind = what.kind;
-  head.record_bytes = sizeof(record);
+  observe::file_header head = new_file_header(what.kind, sizeof(record));
   head.capacity = head.written = what.rows.size();
-  head.minor = observe::format_minor;
   std::string bytes(observe::header_bytes, '\0');
   std::memcpy(bytes.data(), &head, sizeof head);
   std::copy(second_header.begin(), second_header.end(), bytes.begin() + sizeof head);

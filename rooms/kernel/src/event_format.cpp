@@ -77,14 +77,14 @@ event_format event_format::parse(std::string_view text) {
   return format;
 }
 
-field_place event_format::text(std::string_view name) const {
+field_place event_format::place_of(std::string_view name) const {
   const auto found = std::ranges::find(m_fields, name, &field::name);
   if (found == m_fields.end()) throw format_error("tracepoint " + m_name + ": it has no field '" + std::string(name) + "'");
   return found->place;
 }
 
 field_place event_format::integer(std::string_view name) const {
-  const field_place place = text(name);
+  const field_place place = place_of(name);
   const std::uint32_t size = place.size;
   if (size != 1 && size != 2 && size != 4 && size != 8)
     throw format_error("tracepoint " + m_name + ": field '" + std::string(name) + "' has " + std::to_string(size) +

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "new_file_header.hpp"
 #include "trimtab/observe/format.hpp"
 
 namespace trimtab::kernel {
@@ -10,13 +11,8 @@ namespace trimtab::kernel {
 int events_file::create(const std::string& path, std::uint64_t most_bytes) {
   if (const int problem = m_file.create(path.c_str(), observe::header_bytes); problem != 0) return problem;
   m_most = most_bytes / sizeof(observe::scheduler_event);
-  auto& head = *reinterpret_cast<observe::file_header*>(m_file.data());
-  head.version = observe::format_version;
-  head.header_size = observe::header_bytes;
-  head.kind = observe::file_kind::scheduler_events;
-  head.record_bytes = sizeof(observe::scheduler_event);
-  head.minor = observe::format_minor;
-  std::memcpy(head.magic, observe::file_magic, sizeof head.magic);
+  const auto head = new_file_header(observe::file_kind::scheduler_events, sizeof(observe::scheduler_event));
+  std::memcpy(m_file.data(), &head, sizeof head);
   return 0;
 }
 

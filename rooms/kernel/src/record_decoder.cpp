@@ -49,8 +49,8 @@ record_decoder::record_decoder(const formats& texts)
               of_switches.integer("prev_pid"),
               of_switches.integer("prev_state"),
               of_switches.integer("next_pid"),
-              of_switches.text("prev_comm"),
-              of_switches.text("next_comm")};
+              of_switches.place_of("prev_comm"),
+              of_switches.place_of("next_comm")};
   const event_format of_migrations = event_format::parse(texts.sched_migrate_task);
   m_migrate = {of_migrations.id(), of_migrations.integer("pid"), of_migrations.integer("dest_cpu")};
   const event_format of_forks = event_format::parse(texts.sched_process_fork);

@@ -41,8 +41,8 @@ class event_format {
   std::uint64_t id() const noexcept { return m_id; }
   // Throws format_error if there is no such field, or it is no integer.
   field_place integer(std::string_view field) const;
-  // Likewise of a text of fixed length.
-  field_place text(std::string_view field) const;
+  // Of any kind. Throws format_error if there is no such field.
+  field_place place_of(std::string_view field) const;
 
  private:
   struct field {
