@@ -17,7 +17,8 @@ TEST(record_decoder, knows_switches_and_whether_who_leaves_could_go_on) {
     bool can_run;
   } cases[] = {{0, true}, {0x100, true}, {1, false}, {2, false}, {0x10, false}, {0x80, false}, {0x101, false}};
   for (const auto& one : cases) {
-    const auto event = decoder.decode(sample_of(raw_switch(11, one.state, 77)), 0);
+    const bytes record = sample_of(raw_switch(11, one.state, 77));  // the names stay where they are
+    const auto event = decoder.decode(record, 0);
     ASSERT_TRUE(event);
     EXPECT_EQ(event->kind, event_kind::switched);
     EXPECT_EQ(event->time_ns, 5'000u);
