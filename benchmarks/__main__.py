@@ -23,10 +23,11 @@ from benchmarks.recording import PROGRAMS, run_programs, run_recording, run_titl
 from benchmarks.running import BenchError, clean_environment
 from benchmarks.scheduler import run_scheduler
 from benchmarks.scheduler_tables import SCHEDULER_BLOCKS
+from benchmarks.scheduling_tables import SCHEDULING_BLOCKS
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
 from benchmarks.steering import HOGS, SHARING, TURNS, run_anew, run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
-from benchmarks.studies import COALESCING, GRAIN_SIZE, THREADS, Study, keep_figures, runner
+from benchmarks.studies import COALESCING, GRAIN_SIZE, SCHEDULING, THREADS, Study, keep_figures, runner
 from benchmarks.study_tables import GRAIN_BLOCKS, THREADS_BLOCKS
 from benchmarks.suite import FULL, SMOKE
 from benchmarks.task_program_tables import TASK_PROGRAM_BLOCKS
@@ -145,6 +146,7 @@ SUITES = {
     "surfaces": _searches(run_surfaces, is_alone=True, keep=lambda _: keep_surfaces(ROOT, OUT)),
     COALESCING.word: _study(COALESCING, COALESCING_BLOCKS),
     GRAIN_SIZE.word: _study(GRAIN_SIZE, GRAIN_BLOCKS),
+    SCHEDULING.word: _study(SCHEDULING, SCHEDULING_BLOCKS),
     THREADS.word: _study(THREADS, THREADS_BLOCKS),
 }
 

@@ -19,6 +19,7 @@ from trimtab.experiments import (
     Summary,
     Swept,
     configurations,
+    json_of,
     key_of,
     load,
     summarised,
@@ -43,6 +44,7 @@ class Study:
         page: the name of its page.
         variant: what the page is made of; the whole file where there is none.
         smoke: other values of the short variant, for a run that only shows that it works.
+        violins: which of its violin figures the page shows.
     """
 
     word: str
@@ -50,6 +52,7 @@ class Study:
     file: str
     variant: str | None
     smoke: dict[str, Any]
+    violins: tuple[str, ...] = ()
 
 
 GRAIN_SIZE = Study(
@@ -61,6 +64,14 @@ GRAIN_SIZE = Study(
 )
 COALESCING = Study(
     "study-coalescing", "coalescing.md", "coalescing.toml", None, {"count": 1, "transport": "shm"}
+)
+SCHEDULING = Study(
+    "study-scheduling",
+    "kernel.md",
+    "scheduling.toml",
+    SHORT,
+    {"application": "hotspot3d", "schedule": "static"},
+    ("experiment-sph-static-all-free", "experiment-mandelbrot-guided-all-free"),
 )
 THREADS = Study(
     "study-threads",
@@ -171,6 +182,7 @@ def results_of(
     for record in swept.records:
         records[key_of(record.configuration)].append(record)
     counted = {id(run) for run in swept.runs}
+    tables = json_of(swept, summary)
     return {
         "study": study.word,
         "file": study.file,
@@ -180,7 +192,9 @@ def results_of(
         "samples": experiment.samples,
         "fixed": {name: entry for name, entry in experiment.fixed.items() if not isinstance(entry, str)},
         "runs": swept.counts(),
-        "figures": _figures(study, experiment, drawn),
+        "figures": _figures(study, experiment, drawn) + _violins(study, drawn),
+        "averages": tables["averages"],
+        "outliers": tables["outliers"],
         "best": [
             {"configuration": best.row.configuration, "as_good": best.as_good}
             for best in (summary.best[0][1] if summary.best else [])
@@ -217,6 +231,14 @@ def _figures(study: Study, experiment: Experiment, drawn: set[str]) -> list[dict
             "y": figure.y,
         }
         for figure in experiment.figures
+    ]
+
+
+def _violins(study: Study, drawn: set[str]) -> list[dict[str, str]]:
+    return [
+        {"title": name, "what": "violins of single runs", "file": f"{study.word}-{name}.png", "y": ""}
+        for name in study.violins
+        if name in drawn
     ]
 
 

@@ -44,7 +44,7 @@ def test_the_small_design_from_end_to_end(tmp_path: Path, monkeypatch: pytest.Mo
         program = tmp_path / f"study-{name}-gcc"
         program.write_text(f"#!/bin/sh\necho '{name}: answer 1, right, 0.1 s' \"$@\"\n")
         program.chmod(0o755)
-    experiment = load(STUDY, {"folder": str(tmp_path), "node": "n1"}, variant="small")
+    experiment = load(STUDY, {"folder": str(tmp_path), "node": "n1"}, variant="short")
     swept = sweep(replace(experiment, samples=3), tmp_path / "out")
     assert swept.failed == [] and swept.counts()["done"] == 4 * 3 * 3 * 3
     written = write_outputs(swept, summarised(swept))
