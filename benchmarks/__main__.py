@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import docs
+from benchmarks.asat import WORD as ASAT
+from benchmarks.asat import draw_asat, run_asat
+from benchmarks.asat_tables import ASAT_BLOCKS
 from benchmarks.coalescing_tables import COALESCING_BLOCKS
 from benchmarks.job_tables import JOB_BLOCKS
 from benchmarks.jobs import run_jobs
@@ -144,6 +147,15 @@ SUITES = {
     **{part: _patterns(run_part(part, _PATTERNS_KEPT), is_alone=True) for part in PARTS},
     "searches": _searches(run_searches),
     "surfaces": _searches(run_surfaces, is_alone=True, keep=lambda _: keep_surfaces(ROOT, OUT)),
+    ASAT: Suite(
+        STUDIES / "asat.md",
+        ROOT / "benchmarks" / f"{ASAT}-results.json",
+        ASAT_BLOCKS,
+        run_asat,
+        3,
+        is_alone=True,
+        keep=lambda results: draw_asat(results, STUDIES / "figures"),
+    ),
     COALESCING.word: _study(COALESCING, COALESCING_BLOCKS),
     GRAIN_SIZE.word: _study(GRAIN_SIZE, GRAIN_BLOCKS),
     SCHEDULING.word: _study(SCHEDULING, SCHEDULING_BLOCKS),

@@ -216,7 +216,7 @@ def threads_means(results: Results) -> str:
     """Geometric means over the lines of a situation, of lines that all kinds of threads have: ideal / work done, and the job's."""
     policies = _values(results, "threads")
     rows = []
-    for metric, name in ((_WORK, "{}"), ("job_slowdown", "{}: the job")):
+    for metric, name in ((_WORK, "{}"), ("job_slowdown", "{}: the job"), ("cpu_time_ratio", "{}: CPU time")):
         result: dict[tuple[str, str], list[list[float]]] = {}
         for (situation, wait, _), cases in _groups(results).items():
             if all(policy in cases and metric in cases[policy]["metrics"] for policy in policies):
@@ -239,6 +239,12 @@ def threads_work(results: Results) -> str:
 def threads_job(results: Results) -> str:
     """What becomes of the serial job."""
     return _by_threads(results, "job_slowdown")
+
+
+def threads_cpu(results: Results) -> str:
+    """What the same work takes of CPU time, compared with one thread alone."""
+    is_measured = any("cpu_time_ratio" in case["metrics"] for case in results["cases"])
+    return _by_threads(results, "cpu_time_ratio") if is_measured else "Not measured in this run."
 
 
 def threads_copies(results: Results) -> str:
@@ -269,6 +275,7 @@ THREADS_BLOCKS = {
     "threads-means": threads_means,
     "threads-work": threads_work,
     "threads-job": threads_job,
+    "threads-cpu": threads_cpu,
     "threads-copies": threads_copies,
     "study-figures": study_figures,
 }

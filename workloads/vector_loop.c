@@ -1,6 +1,6 @@
 /* A vector loop that is forked and joined again and again: --size is the grain, elements of two arrays of doubles a region.
  * --window: beside others. It says "ready", is told on standard input when to begin, in seconds of the monotonic clock, and
- * for how many, and says how many updates of elements it got done; --steps does not matter then. */
+ * for how many, and says how many updates of elements it got done and what CPU time they took; --steps does not matter then. */
 #include "common.h"
 
 enum { looked_at = 64, most_steps = 1000000000 };
@@ -35,6 +35,12 @@ static double wait_for_window(const char* program) {
   return begin + length;
 }
 
+static double cpu_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 int main(int argc, char** argv) {
   const int has_window = read_window(&argc, argv);
   struct options o = read_options(argc, argv, 100000, 2000);
@@ -44,14 +50,14 @@ int main(int argc, char** argv) {
   for (int i = 0; i < o.size; ++i) x[i] = 0, y[i] = sin(0.001 * i);
   const double until = has_window ? wait_for_window(argv[0]) : HUGE_VAL;
   if (has_window) o.steps = most_steps;
-  const double began = seconds();
+  const double began = seconds(), cpu_before = cpu_seconds();
   int done = 0;
   do {
     SCHEDULED_LOOP(o.how, , i, o.size, { x[i] = next(x[i], y[i]); })
     ++done;
   } while (has_window ? done < o.steps && seconds() < until : another_step(&o, done));
   const double took = seconds() - began;
-  if (has_window) printf("updates=%.0f seconds=%.6f\n", (double)done * o.size, took);
+  if (has_window) printf("updates=%.0f seconds=%.6f cpu=%.6f\n", (double)done * o.size, took, cpu_seconds() - cpu_before);
   double answer = 0, serial = 0;
   for (int k = 0; k < looked_at; ++k) {
     const int i = (int)((long)k * o.size / looked_at);

@@ -50,6 +50,7 @@ def test_programs_together_are_measured_in_cpus(workload: Workload) -> None:
     assert 0 < result["slowest_copy_cpus"] <= result["copies_cpus"] / 2 < result["done_cpus"]
     assert result["over_ideal"] == pytest.approx(result["cpus"] / result["done_cpus"], rel=0.01)
     assert result["job_slowdown"] > 0
+    assert result["cpu_time_ratio"] > 0.5, "two threads on CPUs that others use do not make work cheaper"
 
 
 def test_a_program_that_takes_no_window_is_told_of() -> None:
@@ -81,3 +82,14 @@ def test_the_study_from_end_to_end(trimtab: str, workload: Workload, tmp_path: P
         "copies-passive",
     }
     assert "no figure 'changing': no run has 'over_ideal' of these values" in completed.stderr
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_skew_measures_every_instance(workload: Workload, compiler: str) -> None:
+    completed = finished([str(workload(f"skew-{compiler}")), "--steps", "50", "--size", "20000"])
+    assert completed.returncode == 0 and "right" in completed.stdout
+    result = figures(completed.stdout.splitlines()[0])
+    assert result["threads"] >= 1
+    for name in ("whole", "spawn", "exit", "passage"):
+        assert 0 <= result[f"{name}_us"] <= result[f"{name}_q90_us"] <= result[f"{name}_max_us"]
+    assert result["spawn_max_us"] <= result["whole_max_us"]
