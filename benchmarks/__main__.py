@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import docs
+from benchmarks.arcs import WORD as ARCS
+from benchmarks.arcs import run_arcs
+from benchmarks.arcs_tables import ARCS_BLOCKS
 from benchmarks.asat import WORD as ASAT
 from benchmarks.asat import draw_asat, run_asat
 from benchmarks.asat_tables import ASAT_BLOCKS
@@ -147,6 +150,14 @@ SUITES = {
     **{part: _patterns(run_part(part, _PATTERNS_KEPT), is_alone=True) for part in PARTS},
     "searches": _searches(run_searches),
     "surfaces": _searches(run_surfaces, is_alone=True, keep=lambda _: keep_surfaces(ROOT, OUT)),
+    ARCS: Suite(
+        STUDIES / "arcs.md",
+        ROOT / "benchmarks" / f"{ARCS}-results.json",
+        ARCS_BLOCKS,
+        run_arcs,
+        5,
+        is_alone=True,
+    ),
     ASAT: Suite(
         STUDIES / "asat.md",
         ROOT / "benchmarks" / f"{ASAT}-results.json",
