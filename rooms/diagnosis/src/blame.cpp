@@ -1,0 +1,155 @@
+#include "trimtab/diagnosis/blame.hpp"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <tuple>
+
+namespace trimtab::diagnosis {
+
+namespace {
+
+// All lanes at one moment, and who waits for whom: a tree below each lane that does not wait, but for circles.
+class moment {
+ public:
+  moment(const lane_order& order, const std::function<void(const charge&)>& take)
+      : m_intervals(order.intervals()), m_take(take), m_lanes(order.lanes()) {}
+
+  // From now on the lane does something else.
+  void change(lane_index lane, interval_index to, std::int64_t now_ns) {
+    settle(lane, now_ns);
+    unlink(lane);
+    m_lanes[lane].current = to;
+    m_lanes[lane].since_ns = now_ns;
+    link(lane);
+  }
+
+ private:
+  struct state {
+    interval_index current = no_interval;
+    std::int64_t since_ns = 0;        // up to here its wait is charged
+    std::vector<lane_index> waiters;  // who waits for it directly
+    std::size_t place_at_giver = 0;
+  };
+
+  bool waits(lane_index lane) const {
+    const interval_index current = m_lanes[lane].current;
+    return current != no_interval && m_intervals[current].kind == interval_kind::waiting;
+  }
+  lane_index giver_of(lane_index lane) const { return waits(lane) ? m_intervals[m_lanes[lane].current].giver : no_lane; }
+
+  void link(lane_index lane) {
+    const lane_index giver = giver_of(lane);
+    if (giver == no_lane) return;
+    m_lanes[lane].place_at_giver = m_lanes[giver].waiters.size();
+    m_lanes[giver].waiters.push_back(lane);
+  }
+
+  void unlink(lane_index lane) {
+    const lane_index giver = giver_of(lane);
+    if (giver == no_lane) return;
+    std::vector<lane_index>& waiters = m_lanes[giver].waiters;
+    const std::size_t place = m_lanes[lane].place_at_giver;
+    waiters[place] = waiters.back();
+    m_lanes[waiters[place]].place_at_giver = place;
+    waiters.pop_back();
+  }
+
+  // Where the chain that begins at the lane ends.
+  charge end_of_chain(lane_index lane) const {
+    for (std::size_t steps = 0; steps <= m_lanes.size(); ++steps) {
+      const interval_index current = m_lanes[lane].current;
+      if (current == no_interval) return {.end = chain_end::absent_lane};
+      if (!waits(lane)) return {.culprit = current, .end = chain_end::interval};
+      const lane_index giver = m_intervals[current].giver;
+      if (giver == no_lane) return {.culprit = current, .end = chain_end::unknown_giver};
+      lane = giver;
+    }
+    return {.end = chain_end::circle};
+  }
+
+  // Charges what waits for the lane, and the lane itself if it waits, up to now.
+  void settle(lane_index changed, std::int64_t now_ns) {
+    charge found = end_of_chain(changed);
+    m_below.assign(1, changed);
+    while (!m_below.empty()) {
+      const lane_index lane = m_below.back();
+      m_below.pop_back();
+      state& own = m_lanes[lane];
+      if (waits(lane) && own.since_ns < now_ns) {
+        found.wait = own.current;
+        found.begin_ns = own.since_ns;
+        found.end_ns = now_ns;
+        m_take(found);
+      }
+      own.since_ns = now_ns;
+      for (const lane_index waiter : own.waiters)
+        if (waiter != changed) m_below.push_back(waiter);
+    }
+  }
+
+  std::span<const lane_interval> m_intervals;
+  const std::function<void(const charge&)>& m_take;
+  std::vector<state> m_lanes;
+  std::vector<lane_index> m_below;
+};
+
+// A lane's next change: to the interval at `place` of its order, or, after it, to nothing.
+struct next_change {
+  std::int64_t time_ns;
+  lane_index lane;
+  std::size_t place;
+  bool is_end;  // of that interval
+  bool operator>(const next_change& other) const { return std::tie(time_ns, lane) > std::tie(other.time_ns, other.lane); }
+};
+
+}  // namespace
+
+void for_each_charge(const lane_order& order, const std::function<void(const charge&)>& take) {
+  const std::span<const lane_interval> intervals = order.intervals();
+  moment now(order, take);
+  std::priority_queue<next_change, std::vector<next_change>, std::greater<>> changes;
+  for (lane_index lane = 0; lane < order.lanes(); ++lane)
+    if (const auto own = order.of_lane(lane); !own.empty()) changes.push({intervals[own[0]].begin_ns, lane, 0, false});
+  while (!changes.empty()) {
+    next_change next = changes.top();
+    changes.pop();
+    const std::span<const interval_index> own = order.of_lane(next.lane);
+    const std::int64_t time_ns = next.time_ns;
+    if (next.is_end) {
+      ++next.place;
+      const bool has_more = next.place < own.size();
+      if (!has_more || intervals[own[next.place]].begin_ns > time_ns) {
+        now.change(next.lane, no_interval, time_ns);
+        if (has_more) changes.push({intervals[own[next.place]].begin_ns, next.lane, next.place, false});
+        continue;
+      }
+    }
+    now.change(next.lane, own[next.place], time_ns);
+    changes.push({intervals[own[next.place]].end_ns, next.lane, next.place, true});
+  }
+}
+
+std::vector<blame_sum> blame_by_group(const lane_order& order) {
+  const std::span<const lane_interval> intervals = order.intervals();
+  std::map<std::tuple<std::uint32_t, std::uint32_t, interval_kind, chain_end>, blame_sum> sums;
+  for_each_charge(order, [&](const charge& one) {
+    const bool has_culprit = one.culprit != no_interval;
+    const std::uint32_t wait_group = intervals[one.wait].group;
+    const std::uint32_t culprit_group = has_culprit ? intervals[one.culprit].group : 0;
+    const interval_kind kind = has_culprit ? intervals[one.culprit].kind : interval_kind::busy;
+    blame_sum& sum = sums[{wait_group, culprit_group, kind, one.end}];
+    sum.wait_group = wait_group;
+    sum.culprit_group = culprit_group;
+    sum.culprit_kind = kind;
+    sum.end = one.end;
+    sum.ns += one.end_ns - one.begin_ns;
+    ++sum.charges;
+  });
+  std::vector<blame_sum> result;
+  result.reserve(sums.size());
+  for (const auto& [key, sum] : sums) result.push_back(sum);
+  return result;
+}
+
+}  // namespace trimtab::diagnosis

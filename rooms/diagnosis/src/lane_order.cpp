@@ -1,0 +1,58 @@
+#include "trimtab/diagnosis/lane_order.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+namespace trimtab::diagnosis {
+
+namespace {
+
+std::string place_of(interval_index at, const lane_interval& one) {
+  return "interval " + std::to_string(at) + " of lane " + std::to_string(one.lane);
+}
+
+std::string length_of(const lane_interval& one) {
+  return std::to_string(one.begin_ns) + " to " + std::to_string(one.end_ns) + " ns";
+}
+
+void check(interval_index at, const lane_interval& one, lane_index lanes) {
+  if (one.end_ns <= one.begin_ns)
+    throw interval_error(place_of(at, one) + ": expected an end after its begin, found " + length_of(one));
+  if (one.lane >= lanes) throw interval_error(place_of(at, one) + ": expected a lane below " + std::to_string(lanes));
+  if (one.giver != no_lane && one.giver >= lanes)
+    throw interval_error(place_of(at, one) + ": expected a giver below " + std::to_string(lanes) + ", found " +
+                         std::to_string(one.giver));
+}
+
+}  // namespace
+
+lane_order::lane_order(std::span<const lane_interval> intervals, lane_index lanes)
+    : m_intervals(intervals), m_order(intervals.size()), m_first(lanes + std::size_t{1}, 0) {
+  for (std::size_t at = 0; at < intervals.size(); ++at) {
+    check(static_cast<interval_index>(at), intervals[at], lanes);
+    ++m_first[intervals[at].lane + 1];
+  }
+  std::iota(m_order.begin(), m_order.end(), interval_index{0});
+  std::ranges::sort(m_order, [&](interval_index a, interval_index b) {
+    const lane_interval &left = intervals[a], &right = intervals[b];
+    return left.lane != right.lane ? left.lane < right.lane : left.begin_ns < right.begin_ns;
+  });
+  for (std::size_t lane = 0; lane < lanes; ++lane) m_first[lane + 1] += m_first[lane];
+  for (std::size_t at = 1; at < m_order.size(); ++at) {
+    const lane_interval &before = intervals[m_order[at - 1]], &now = intervals[m_order[at]];
+    if (before.lane == now.lane && before.end_ns > now.begin_ns)
+      throw interval_error(place_of(m_order[at], now) + ": expected a begin at " + std::to_string(before.end_ns) +
+                           " ns or later, where the one before it ends, found " + length_of(now));
+  }
+}
+
+interval_index lane_order::before(lane_index lane, std::int64_t time_ns) const noexcept {
+  const std::span<const interval_index> own = of_lane(lane);
+  const auto later = std::ranges::lower_bound(own, time_ns, {}, [&](interval_index at) { return m_intervals[at].begin_ns; });
+  if (later == own.begin()) return no_interval;
+  const interval_index found = *(later - 1);
+  return m_intervals[found].end_ns >= time_ns ? found : no_interval;
+}
+
+}  // namespace trimtab::diagnosis

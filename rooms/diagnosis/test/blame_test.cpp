@@ -1,0 +1,142 @@
+#include "trimtab/diagnosis/blame.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "machines.hpp"
+
+namespace trimtab::diagnosis {
+
+namespace {
+
+using namespace machines;
+
+// Who waits, who is charged, why the chain ends there, and for how long in all.
+using totals = std::map<std::tuple<interval_index, interval_index, chain_end>, std::int64_t>;
+
+totals totals_of(const std::vector<lane_interval>& intervals, lane_index lanes) {
+  totals sums;
+  for_each_charge(lane_order(intervals, lanes), [&](const charge& one) {
+    EXPECT_LT(one.begin_ns, one.end_ns);
+    sums[{one.wait, one.culprit, one.end}] += one.end_ns - one.begin_ns;
+  });
+  return sums;
+}
+
+// The same by a look at each nanosecond.
+totals looked_at(const std::vector<lane_interval>& intervals, lane_index lanes) {
+  totals sums;
+  std::int64_t end_ns = 0;
+  for (const lane_interval& one : intervals) end_ns = std::max(end_ns, one.end_ns);
+  std::vector<interval_index> current(lanes);
+  for (std::int64_t now = 0; now < end_ns; ++now) {
+    std::ranges::fill(current, no_interval);
+    for (interval_index at = 0; at < intervals.size(); ++at)
+      if (intervals[at].begin_ns <= now && now < intervals[at].end_ns) current[intervals[at].lane] = at;
+    for (lane_index lane = 0; lane < lanes; ++lane) {
+      if (current[lane] == no_interval || intervals[current[lane]].kind != interval_kind::waiting) continue;
+      lane_index next = lane;
+      interval_index culprit = no_interval;
+      chain_end end = chain_end::circle;
+      for (lane_index steps = 0; steps <= lanes; ++steps) {
+        const interval_index there = current[next];
+        if (there == no_interval) {
+          end = chain_end::absent_lane;
+          break;
+        }
+        if (intervals[there].kind != interval_kind::waiting || intervals[there].giver == no_lane) {
+          culprit = there;
+          end = intervals[there].kind == interval_kind::waiting ? chain_end::unknown_giver : chain_end::interval;
+          break;
+        }
+        next = intervals[there].giver;
+      }
+      ++sums[{current[lane], culprit, end}];
+    }
+  }
+  return sums;
+}
+
+}  // namespace
+
+TEST(blame, a_wait_is_charged_to_what_its_giver_does_meanwhile) {
+  const std::vector<lane_interval> all = {busy(0, 0, 100), busy(1, 0, 40), busy(1, 40, 100), waiting(0, 100, 101, 1),
+                                          waiting(2, 10, 100, 1)};
+  EXPECT_EQ(totals_of(all, 3), (totals{{{3, no_interval, chain_end::absent_lane}, 1},
+                                       {{4, 1, chain_end::interval}, 30},
+                                       {{4, 2, chain_end::interval}, 60}}));
+}
+
+TEST(blame, moves_on_along_the_chain) {
+  // 2 waits for 1, which waits for 0 from 20 to 50.
+  const std::vector<lane_interval> all = {busy(0, 0, 50), busy(1, 0, 20), waiting(1, 20, 50, 0), busy(1, 50, 80),
+                                          waiting(2, 10, 80, 1)};
+  EXPECT_EQ(totals_of(all, 3), (totals{{{2, 0, chain_end::interval}, 30},
+                                       {{4, 0, chain_end::interval}, 30},
+                                       {{4, 1, chain_end::interval}, 10},
+                                       {{4, 3, chain_end::interval}, 30}}));
+}
+
+TEST(blame, a_lane_without_a_cpu_is_where_a_chain_ends) {
+  std::vector<lane_interval> all = {busy(0, 0, 10), busy(0, 10, 60), busy(0, 60, 70), waiting(1, 0, 70, 0)};
+  all[1].kind = interval_kind::stopped;
+  EXPECT_EQ(
+      totals_of(all, 2),
+      (totals{{{3, 0, chain_end::interval}, 10}, {{3, 1, chain_end::interval}, 50}, {{3, 2, chain_end::interval}, 10}}));
+}
+
+TEST(blame, an_unknown_giver_is_charged_to_the_wait_that_has_none) {
+  const std::vector<lane_interval> all = {waiting(0, 0, 50, no_lane), waiting(1, 10, 50, 0)};
+  EXPECT_EQ(totals_of(all, 2), (totals{{{0, 0, chain_end::unknown_giver}, 50}, {{1, 0, chain_end::unknown_giver}, 40}}));
+}
+
+TEST(blame, lanes_that_wait_for_each_other_are_a_circle) {
+  const std::vector<lane_interval> all = {waiting(0, 0, 50, 1), waiting(1, 10, 50, 0), waiting(2, 20, 30, 0),
+                                          waiting(3, 0, 50, 3)};
+  EXPECT_EQ(totals_of(all, 4), (totals{{{0, no_interval, chain_end::absent_lane}, 10},
+                                       {{0, no_interval, chain_end::circle}, 40},
+                                       {{1, no_interval, chain_end::circle}, 40},
+                                       {{2, no_interval, chain_end::circle}, 10},
+                                       {{3, no_interval, chain_end::circle}, 50}}));
+}
+
+TEST(blame, agrees_with_a_look_at_each_nanosecond) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const auto lanes = static_cast<lane_index>(1 + seed % 9);
+    const std::vector<lane_interval> all = random_machine(seed, lanes, 200);
+    ASSERT_EQ(totals_of(all, lanes), looked_at(all, lanes)) << seed;
+  }
+}
+
+TEST(blame, charges_of_64_lanes_add_up_to_their_waits) {
+  const std::vector<lane_interval> all = random_machine(7, 64, 20'000);
+  std::map<interval_index, std::int64_t> sums;
+  for (const auto& [key, ns] : totals_of(all, 64)) sums[std::get<0>(key)] += ns;
+  for (interval_index at = 0; at < all.size(); ++at) {
+    const bool waits = all[at].kind == interval_kind::waiting;
+    ASSERT_EQ(sums[at], waits ? all[at].end_ns - all[at].begin_ns : 0) << at;
+  }
+}
+
+TEST(blame, sums_by_group_do_not_depend_on_the_order_of_intervals) {
+  std::vector<lane_interval> all = random_machine(3, 12, 1'000);
+  const auto sums = blame_by_group(lane_order(all, 12));
+  std::ranges::reverse(all);
+  const auto again = blame_by_group(lane_order(all, 12));
+  ASSERT_EQ(sums.size(), again.size());
+  std::int64_t ns = 0, waits_ns = 0;
+  for (std::size_t at = 0; at < sums.size(); ++at) {
+    EXPECT_EQ(sums[at].wait_group, again[at].wait_group);
+    EXPECT_EQ(sums[at].culprit_group, again[at].culprit_group);
+    EXPECT_EQ(sums[at].ns, again[at].ns);
+    ns += sums[at].ns;
+  }
+  for (const lane_interval& one : all)
+    if (one.kind == interval_kind::waiting) waits_ns += one.end_ns - one.begin_ns;
+  EXPECT_EQ(ns, waits_ns);
+}
+
+}  // namespace trimtab::diagnosis
