@@ -12,8 +12,8 @@ namespace {
 // All lanes at one moment, and who waits for whom: a tree below each lane that does not wait, but for circles.
 class moment {
  public:
-  moment(const lane_order& order, const std::function<void(const charge&)>& take)
-      : m_intervals(order.intervals()), m_take(take), m_lanes(order.lanes()) {}
+  moment(const lane_order& order, const std::function<void(const charge&)>& sink)
+      : m_intervals(order.intervals()), m_sink(sink), m_lanes(order.lanes()) {}
 
   // From now on the lane does something else.
   void change(lane_index lane, interval_index to, std::int64_t now_ns) {
@@ -70,26 +70,26 @@ class moment {
 
   // Charges what waits for the lane, and the lane itself if it waits, up to now.
   void settle(lane_index changed, std::int64_t now_ns) {
-    charge found = end_of_chain(changed);
+    charge result_charge = end_of_chain(changed);
     m_below.assign(1, changed);
     while (!m_below.empty()) {
       const lane_index lane = m_below.back();
       m_below.pop_back();
-      state& own = m_lanes[lane];
-      if (waits(lane) && own.since_ns < now_ns) {
-        found.wait = own.current;
-        found.begin_ns = own.since_ns;
-        found.end_ns = now_ns;
-        m_take(found);
+      state& lane_intervals = m_lanes[lane];
+      if (waits(lane) && lane_intervals.since_ns < now_ns) {
+        result_charge.wait = lane_intervals.current;
+        result_charge.begin_ns = lane_intervals.since_ns;
+        result_charge.end_ns = now_ns;
+        m_sink(result_charge);
       }
-      own.since_ns = now_ns;
-      for (const lane_index waiter : own.waiters)
+      lane_intervals.since_ns = now_ns;
+      for (const lane_index waiter : lane_intervals.waiters)
         if (waiter != changed) m_below.push_back(waiter);
     }
   }
 
   std::span<const lane_interval> m_intervals;
-  const std::function<void(const charge&)>& m_take;
+  const std::function<void(const charge&)>& m_sink;
   std::vector<state> m_lanes;
   std::vector<lane_index> m_below;
 };
@@ -105,45 +105,46 @@ struct next_change {
 
 }  // namespace
 
-void for_each_charge(const lane_order& order, const std::function<void(const charge&)>& take) {
+void for_each_charge(const lane_order& order, const std::function<void(const charge&)>& sink) {
   const std::span<const lane_interval> intervals = order.intervals();
-  moment now(order, take);
+  moment now(order, sink);
   std::priority_queue<next_change, std::vector<next_change>, std::greater<>> changes;
   for (lane_index lane = 0; lane < order.lanes(); ++lane)
-    if (const auto own = order.of_lane(lane); !own.empty()) changes.push({intervals[own[0]].begin_ns, lane, 0, false});
+    if (const auto lane_intervals = order.of_lane(lane); !lane_intervals.empty())
+      changes.push({intervals[lane_intervals[0]].begin_ns, lane, 0, false});
   while (!changes.empty()) {
     next_change next = changes.top();
     changes.pop();
-    const std::span<const interval_index> own = order.of_lane(next.lane);
+    const std::span<const interval_index> lane_intervals = order.of_lane(next.lane);
     const std::int64_t time_ns = next.time_ns;
     if (next.is_end) {
       ++next.place;
-      const bool has_more = next.place < own.size();
-      if (!has_more || intervals[own[next.place]].begin_ns > time_ns) {
+      const bool has_more = next.place < lane_intervals.size();
+      if (!has_more || intervals[lane_intervals[next.place]].begin_ns > time_ns) {
         now.change(next.lane, no_interval, time_ns);
-        if (has_more) changes.push({intervals[own[next.place]].begin_ns, next.lane, next.place, false});
+        if (has_more) changes.push({intervals[lane_intervals[next.place]].begin_ns, next.lane, next.place, false});
         continue;
       }
     }
-    now.change(next.lane, own[next.place], time_ns);
-    changes.push({intervals[own[next.place]].end_ns, next.lane, next.place, true});
+    now.change(next.lane, lane_intervals[next.place], time_ns);
+    changes.push({intervals[lane_intervals[next.place]].end_ns, next.lane, next.place, true});
   }
 }
 
 std::vector<blame_sum> blame_by_group(const lane_order& order) {
   const std::span<const lane_interval> intervals = order.intervals();
   std::map<std::tuple<std::uint32_t, std::uint32_t, interval_kind, chain_end>, blame_sum> sums;
-  for_each_charge(order, [&](const charge& one) {
-    const bool has_culprit = one.culprit != no_interval;
-    const std::uint32_t wait_group = intervals[one.wait].group;
-    const std::uint32_t culprit_group = has_culprit ? intervals[one.culprit].group : 0;
-    const interval_kind kind = has_culprit ? intervals[one.culprit].kind : interval_kind::busy;
-    blame_sum& sum = sums[{wait_group, culprit_group, kind, one.end}];
+  for_each_charge(order, [&](const charge& charged) {
+    const bool has_culprit = charged.culprit != no_interval;
+    const std::uint32_t wait_group = intervals[charged.wait].group;
+    const std::uint32_t culprit_group = has_culprit ? intervals[charged.culprit].group : 0;
+    const interval_kind kind = has_culprit ? intervals[charged.culprit].kind : interval_kind::busy;
+    blame_sum& sum = sums[{wait_group, culprit_group, kind, charged.end}];
     sum.wait_group = wait_group;
     sum.culprit_group = culprit_group;
     sum.culprit_kind = kind;
-    sum.end = one.end;
-    sum.ns += one.end_ns - one.begin_ns;
+    sum.end = charged.end;
+    sum.ns += charged.end_ns - charged.begin_ns;
     ++sum.charges;
   });
   std::vector<blame_sum> result;

@@ -13,21 +13,21 @@ struct ends {
 
 ends ends_of(const lane_order& order) {
   const std::span<const lane_interval> intervals = order.intervals();
-  ends found{intervals[0].begin_ns, intervals[0].end_ns, intervals[0].lane};
-  for (const lane_interval& one : intervals) {
-    found.first_ns = std::min(found.first_ns, one.begin_ns);
-    if (one.end_ns > found.last_ns || (one.end_ns == found.last_ns && one.lane < found.last_lane)) {
-      found.last_ns = one.end_ns;
-      found.last_lane = one.lane;
+  ends result{intervals[0].begin_ns, intervals[0].end_ns, intervals[0].lane};
+  for (const lane_interval& interval : intervals) {
+    result.first_ns = std::min(result.first_ns, interval.begin_ns);
+    if (interval.end_ns > result.last_ns || (interval.end_ns == result.last_ns && interval.lane < result.last_lane)) {
+      result.last_ns = interval.end_ns;
+      result.last_lane = interval.lane;
     }
   }
-  return found;
+  return result;
 }
 
 // The lane to go on with at `time_ns`, where a wait of this lane ended then; no_lane: stay.
-lane_index giver_at(const lane_order& order, const lane_interval& one, std::int64_t time_ns) {
-  const bool has_giver = one.kind == interval_kind::waiting && one.giver != no_lane;
-  return has_giver && order.before(one.giver, time_ns) != no_interval ? one.giver : no_lane;
+lane_index giver_at(const lane_order& order, const lane_interval& interval, std::int64_t time_ns) {
+  const bool has_giver = interval.kind == interval_kind::waiting && interval.giver != no_lane;
+  return has_giver && order.before(interval.giver, time_ns) != no_interval ? interval.giver : no_lane;
 }
 
 }  // namespace
@@ -42,22 +42,22 @@ std::vector<path_part> critical_path(const lane_order& order) {
   while (now_ns > whole.first_ns) {
     const interval_index at = order.before(lane, now_ns);
     if (at == no_interval) {  // up to the lane's interval before, or to the beginning
-      const auto own = order.of_lane(lane);
-      const auto later =
-          std::ranges::lower_bound(own, now_ns, {}, [&](interval_index one) { return intervals[one].begin_ns; });
-      const std::int64_t begin_ns = later == own.begin() ? whole.first_ns : intervals[*(later - 1)].end_ns;
+      const auto lane_intervals = order.of_lane(lane);
+      const auto later = std::ranges::lower_bound(lane_intervals, now_ns, {},
+                                                  [&](interval_index interval) { return intervals[interval].begin_ns; });
+      const std::int64_t begin_ns = later == lane_intervals.begin() ? whole.first_ns : intervals[*(later - 1)].end_ns;
       path.push_back({no_interval, lane, begin_ns, now_ns});
       now_ns = begin_ns;
       continue;
     }
-    const lane_interval& one = intervals[at];
-    const lane_index giver = giver_at(order, one, now_ns);
+    const lane_interval& interval = intervals[at];
+    const lane_index giver = giver_at(order, interval, now_ns);
     if (giver != no_lane && ++jumps <= order.lanes()) {  // more than that at one moment is a circle
       lane = giver;
       continue;
     }
-    path.push_back({at, lane, one.begin_ns, now_ns});
-    now_ns = one.begin_ns;
+    path.push_back({at, lane, interval.begin_ns, now_ns});
+    now_ns = interval.begin_ns;
     jumps = 0;
   }
   std::ranges::reverse(path);

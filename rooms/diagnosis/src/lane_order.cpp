@@ -8,21 +8,22 @@ namespace trimtab::diagnosis {
 
 namespace {
 
-std::string place_of(interval_index at, const lane_interval& one) {
-  return "interval " + std::to_string(at) + " of lane " + std::to_string(one.lane);
+std::string place_of(interval_index at, const lane_interval& interval) {
+  return "interval " + std::to_string(at) + " of lane " + std::to_string(interval.lane);
 }
 
-std::string length_of(const lane_interval& one) {
-  return std::to_string(one.begin_ns) + " to " + std::to_string(one.end_ns) + " ns";
+std::string length_of(const lane_interval& interval) {
+  return std::to_string(interval.begin_ns) + " to " + std::to_string(interval.end_ns) + " ns";
 }
 
-void check(interval_index at, const lane_interval& one, lane_index lanes) {
-  if (one.end_ns <= one.begin_ns)
-    throw interval_error(place_of(at, one) + ": expected an end after its begin, found " + length_of(one));
-  if (one.lane >= lanes) throw interval_error(place_of(at, one) + ": expected a lane below " + std::to_string(lanes));
-  if (one.giver != no_lane && one.giver >= lanes)
-    throw interval_error(place_of(at, one) + ": expected a giver below " + std::to_string(lanes) + ", found " +
-                         std::to_string(one.giver));
+void check(interval_index at, const lane_interval& interval, lane_index lanes) {
+  if (interval.end_ns <= interval.begin_ns)
+    throw interval_error(place_of(at, interval) + ": expected an end after its begin, found " + length_of(interval));
+  if (interval.lane >= lanes)
+    throw interval_error(place_of(at, interval) + ": expected a lane below " + std::to_string(lanes));
+  if (interval.giver != no_lane && interval.giver >= lanes)
+    throw interval_error(place_of(at, interval) + ": expected a giver below " + std::to_string(lanes) + ", found " +
+                         std::to_string(interval.giver));
 }
 
 }  // namespace
@@ -40,19 +41,20 @@ lane_order::lane_order(std::span<const lane_interval> intervals, lane_index lane
   });
   for (std::size_t lane = 0; lane < lanes; ++lane) m_first[lane + 1] += m_first[lane];
   for (std::size_t at = 1; at < m_order.size(); ++at) {
-    const lane_interval &before = intervals[m_order[at - 1]], &now = intervals[m_order[at]];
-    if (before.lane == now.lane && before.end_ns > now.begin_ns)
-      throw interval_error(place_of(m_order[at], now) + ": expected a begin at " + std::to_string(before.end_ns) +
-                           " ns or later, where the one before it ends, found " + length_of(now));
+    const lane_interval &before = intervals[m_order[at - 1]], &next = intervals[m_order[at]];
+    if (before.lane == next.lane && before.end_ns > next.begin_ns)
+      throw interval_error(place_of(m_order[at], next) + ": expected a begin at " + std::to_string(before.end_ns) +
+                           " ns or later, where the one before it ends, found " + length_of(next));
   }
 }
 
 interval_index lane_order::before(lane_index lane, std::int64_t time_ns) const noexcept {
-  const std::span<const interval_index> own = of_lane(lane);
-  const auto later = std::ranges::lower_bound(own, time_ns, {}, [&](interval_index at) { return m_intervals[at].begin_ns; });
-  if (later == own.begin()) return no_interval;
-  const interval_index found = *(later - 1);
-  return m_intervals[found].end_ns >= time_ns ? found : no_interval;
+  const std::span<const interval_index> lane_intervals = of_lane(lane);
+  const auto later =
+      std::ranges::lower_bound(lane_intervals, time_ns, {}, [&](interval_index at) { return m_intervals[at].begin_ns; });
+  if (later == lane_intervals.begin()) return no_interval;
+  const interval_index candidate = *(later - 1);
+  return m_intervals[candidate].end_ns >= time_ns ? candidate : no_interval;
 }
 
 }  // namespace trimtab::diagnosis

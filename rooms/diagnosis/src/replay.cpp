@@ -32,20 +32,20 @@ using earliest_first = std::priority_queue<entry, std::vector<entry>, std::great
 
 class simulation {
  public:
-  explicit simulation(const work& of)
-      : m_of(of),
-        m_steps(of.steps.size()),
-        m_lanes(of.lanes.size()),
-        m_pools(of.pools),
-        m_first_link(of.steps.size() + 1, 0) {
-    m_result.begin_ns.assign(of.steps.size(), 0);
-    m_result.lane.assign(of.steps.size(), no_lane);
+  explicit simulation(const work& program)
+      : m_program(program),
+        m_steps(program.steps.size()),
+        m_lanes(program.lanes.size()),
+        m_pools(program.pools),
+        m_first_link(program.steps.size() + 1, 0) {
+    m_result.begin_ns.assign(program.steps.size(), 0);
+    m_result.lane.assign(program.steps.size(), no_lane);
     sort_links();
-    for (const step& one : of.steps)
-      if (one.pool != no_pool) ++m_pools[one.pool].not_begun;
+    for (const step& item : program.steps)
+      if (item.pool != no_pool) ++m_pools[item.pool].not_begun;
     for (lane_index lane = 0; lane < m_lanes.size(); ++lane) {
-      for (const duty& one : of.lanes[lane])
-        if (one.what == duty::kind::own_step) m_steps[one.index].has_lane = true;
+      for (const duty& item : program.lanes[lane])
+        if (item.kind == duty_kind::own_step) m_steps[item.index].has_lane = true;
       m_events.push({0, event_kind::free, lane});
     }
     for (step_index at = 0; at < m_steps.size(); ++at)
@@ -64,10 +64,10 @@ class simulation {
   }
 
   std::optional<replayed> result(std::string* problem) {
-    const auto stuck = std::ranges::find_if(m_steps, [](const progress& one) { return !one.has_begun; });
+    const auto stuck = std::ranges::find_if(m_steps, [](const progress& item) { return !item.has_begun; });
     if (stuck == m_steps.end()) return std::move(m_result);
     if (problem != nullptr) {
-      const auto count = std::ranges::count_if(m_steps, [](const progress& one) { return !one.has_begun; });
+      const auto count = std::ranges::count_if(m_steps, [](const progress& item) { return !item.has_begun; });
       *problem = std::to_string(count) + " of " + std::to_string(m_steps.size()) +
                  " steps can never begin: they wait for each other, or no lane serves their pool; the first is step " +
                  std::to_string(stuck - m_steps.begin());
@@ -92,48 +92,48 @@ class simulation {
   };
 
   void sort_links() {
-    m_links.resize(m_of.links.size());
-    for (const link& one : m_of.links) {
-      ++m_first_link[one.from + 1];
-      ++m_steps[one.to].missing;
+    m_links.resize(m_program.links.size());
+    for (const link& item : m_program.links) {
+      ++m_first_link[item.from + 1];
+      ++m_steps[item.to].missing;
     }
-    for (std::size_t at = 0; at < m_of.steps.size(); ++at) m_first_link[at + 1] += m_first_link[at];
+    for (std::size_t at = 0; at < m_program.steps.size(); ++at) m_first_link[at + 1] += m_first_link[at];
     std::vector<std::size_t> next(m_first_link.begin(), m_first_link.end() - 1);
-    for (const link& one : m_of.links) m_links[next[one.from]++] = one;
+    for (const link& item : m_program.links) m_links[next[item.from]++] = item;
   }
 
   void begin(step_index at, lane_index lane) {
-    const step& one = m_of.steps[at];
-    progress& own = m_steps[at];
-    own.has_begun = true;
-    const std::int64_t begin_ns = m_now_ns + one.lead_ns;
+    const step& item = m_program.steps[at];
+    progress& state = m_steps[at];
+    state.has_begun = true;
+    const std::int64_t begin_ns = m_now_ns + item.lead_ns;
     m_result.begin_ns[at] = begin_ns;
     m_result.lane[at] = lane;
-    m_events.push({begin_ns + one.duration_ns, event_kind::ended, at});
+    m_events.push({begin_ns + item.duration_ns, event_kind::ended, at});
   }
 
   void end(step_index at) {
     m_result.end_ns = std::max(m_result.end_ns, m_now_ns);
     for (std::size_t place = m_first_link[at]; place < m_first_link[at + 1]; ++place) {
-      const link& one = m_links[place];
-      progress& later = m_steps[one.to];
-      later.ready_ns = std::max(later.ready_ns, m_now_ns + one.latency_ns);
-      if (--later.missing == 0) m_events.push({later.ready_ns, event_kind::ready, one.to});
+      const link& item = m_links[place];
+      progress& later = m_steps[item.to];
+      later.ready_ns = std::max(later.ready_ns, m_now_ns + item.latency_ns);
+      if (--later.missing == 0) m_events.push({later.ready_ns, event_kind::ready, item.to});
     }
     if (const lane_index lane = m_result.lane[at]; lane != no_lane) m_events.push({m_now_ns, event_kind::free, lane});
   }
 
   void make_ready(step_index at) {
-    progress& own = m_steps[at];
-    own.is_ready = true;
-    const pool_index pool_number = m_of.steps[at].pool;
+    progress& state = m_steps[at];
+    state.is_ready = true;
+    const pool_index pool_number = m_program.steps[at].pool;
     if (pool_number != no_pool) {
       pool_state& pool = m_pools[pool_number];
-      pool.ready.push({m_of.steps[at].recorded_begin_ns, at});
+      pool.ready.push({m_program.steps[at].recorded_begin_ns, at});
       wake(pool, 1);
-    } else if (own.waiting_lane != no_lane) {
-      m_events.push({m_now_ns, event_kind::free, own.waiting_lane});
-    } else if (!own.has_lane) {
+    } else if (state.waiting_lane != no_lane) {
+      m_events.push({m_now_ns, event_kind::free, state.waiting_lane});
+    } else if (!state.has_lane) {
       begin(at, no_lane);
     }
   }
@@ -147,20 +147,20 @@ class simulation {
 
   // The lane is free: on with its duties.
   void go_on(lane_index lane) {
-    lane_state& own = m_lanes[lane];
-    const std::vector<duty>& duties = m_of.lanes[lane];
-    while (own.next_duty < duties.size()) {
-      const duty& next = duties[own.next_duty];
-      if (next.what == duty::kind::own_step) {
+    lane_state& state = m_lanes[lane];
+    const std::vector<duty>& duties = m_program.lanes[lane];
+    while (state.next_duty < duties.size()) {
+      const duty& next = duties[state.next_duty];
+      if (next.kind == duty_kind::own_step) {
         progress& wanted = m_steps[next.index];
         wanted.waiting_lane = lane;
         if (!wanted.is_ready) return;
-        ++own.next_duty;
+        ++state.next_duty;
         return begin(next.index, lane);
       }
       pool_state& pool = m_pools[next.index];
       if (pool.not_begun == 0) {
-        ++own.next_duty;
+        ++state.next_duty;
         continue;
       }
       if (pool.ready.empty()) {
@@ -174,7 +174,7 @@ class simulation {
     }
   }
 
-  const work& m_of;
+  const work& m_program;
   std::vector<progress> m_steps;
   std::vector<lane_state> m_lanes;
   std::vector<pool_state> m_pools;
@@ -187,8 +187,8 @@ class simulation {
 
 }  // namespace
 
-std::optional<replayed> replay(const work& of, std::string* problem) {
-  simulation run(of);
+std::optional<replayed> replay(const work& program, std::string* problem) {
+  simulation run(program);
   run.run();
   return run.result(problem);
 }

@@ -19,9 +19,9 @@ using totals = std::map<std::tuple<interval_index, interval_index, chain_end>, s
 
 totals totals_of(const std::vector<lane_interval>& intervals, lane_index lanes) {
   totals sums;
-  for_each_charge(lane_order(intervals, lanes), [&](const charge& one) {
-    EXPECT_LT(one.begin_ns, one.end_ns);
-    sums[{one.wait, one.culprit, one.end}] += one.end_ns - one.begin_ns;
+  for_each_charge(lane_order(intervals, lanes), [&](const charge& entry) {
+    EXPECT_LT(entry.begin_ns, entry.end_ns);
+    sums[{entry.wait, entry.culprit, entry.end}] += entry.end_ns - entry.begin_ns;
   });
   return sums;
 }
@@ -30,7 +30,7 @@ totals totals_of(const std::vector<lane_interval>& intervals, lane_index lanes) 
 totals looked_at(const std::vector<lane_interval>& intervals, lane_index lanes) {
   totals sums;
   std::int64_t end_ns = 0;
-  for (const lane_interval& one : intervals) end_ns = std::max(end_ns, one.end_ns);
+  for (const lane_interval& entry : intervals) end_ns = std::max(end_ns, entry.end_ns);
   std::vector<interval_index> current(lanes);
   for (std::int64_t now = 0; now < end_ns; ++now) {
     std::ranges::fill(current, no_interval);
@@ -134,8 +134,8 @@ TEST(blame, sums_by_group_do_not_depend_on_the_order_of_intervals) {
     EXPECT_EQ(sums[at].ns, again[at].ns);
     ns += sums[at].ns;
   }
-  for (const lane_interval& one : all)
-    if (one.kind == interval_kind::waiting) waits_ns += one.end_ns - one.begin_ns;
+  for (const lane_interval& entry : all)
+    if (entry.kind == interval_kind::waiting) waits_ns += entry.end_ns - entry.begin_ns;
   EXPECT_EQ(ns, waits_ns);
 }
 

@@ -13,9 +13,9 @@ namespace {
 using namespace machines;
 
 std::vector<interval_index> on_path(const std::vector<lane_interval>& intervals, lane_index lanes) {
-  std::vector<interval_index> found;
-  for (const path_part& part : critical_path(lane_order(intervals, lanes))) found.push_back(part.interval);
-  return found;
+  std::vector<interval_index> result;
+  for (const path_part& part : critical_path(lane_order(intervals, lanes))) result.push_back(part.interval);
+  return result;
 }
 
 }  // namespace

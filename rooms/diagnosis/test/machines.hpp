@@ -25,13 +25,14 @@ inline std::vector<lane_interval> random_machine(std::uint64_t seed, lane_index 
   for (lane_index lane = 0; lane < lanes; ++lane) {
     auto now = static_cast<std::int64_t>(random() % 5);
     while (now < end) {
-      lane_interval one{.begin_ns = now, .lane = lane, .group = static_cast<std::uint32_t>(random() % 4)};
-      one.end_ns = now + 1 + static_cast<std::int64_t>(random() % 20);
-      one.kind = static_cast<interval_kind>(random() % 4);
-      if (random() % 2 == 0) one.kind = interval_kind::waiting;
-      if (one.kind == interval_kind::waiting && random() % 8 != 0) one.giver = static_cast<lane_index>(random() % lanes);
-      now = one.end_ns + (random() % 5 == 0 ? static_cast<std::int64_t>(random() % 10) : 0);
-      all.push_back(one);
+      lane_interval interval{.begin_ns = now, .lane = lane, .group = static_cast<std::uint32_t>(random() % 4)};
+      interval.end_ns = now + 1 + static_cast<std::int64_t>(random() % 20);
+      interval.kind = static_cast<interval_kind>(random() % 4);
+      if (random() % 2 == 0) interval.kind = interval_kind::waiting;
+      if (interval.kind == interval_kind::waiting && random() % 8 != 0)
+        interval.giver = static_cast<lane_index>(random() % lanes);
+      now = interval.end_ns + (random() % 5 == 0 ? static_cast<std::int64_t>(random() % 10) : 0);
+      all.push_back(interval);
     }
   }
   std::ranges::shuffle(all, random);

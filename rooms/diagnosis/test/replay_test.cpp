@@ -9,14 +9,14 @@ namespace trimtab::diagnosis {
 
 namespace {
 
-constexpr duty own(step_index at) { return {duty::kind::own_step, at}; }
-constexpr duty serve(pool_index pool) { return {duty::kind::serve_pool, pool}; }
+constexpr duty own_step_of(step_index at) { return {duty_kind::own_step, at}; }
+constexpr duty serve(pool_index pool) { return {duty_kind::serve_pool, pool}; }
 step pooled(std::int64_t duration_ns, std::int64_t recorded_begin_ns = 0) {
   return {.duration_ns = duration_ns, .recorded_begin_ns = recorded_begin_ns, .pool = 0};
 }
-std::int64_t end_of(const work& of) {
+std::int64_t end_of(const work& program) {
   std::string problem;
-  const auto result = replay(of, &problem);
+  const auto result = replay(program, &problem);
   EXPECT_TRUE(result) << problem;
   return result ? result->end_ns : -1;
 }
@@ -24,79 +24,82 @@ std::int64_t end_of(const work& of) {
 // Steps of two pools and of lanes, with links that go from earlier to later steps only.
 work random_work(std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  work of;
-  of.pools = 2;
-  of.lanes.resize(1 + random() % 6);
+  work program;
+  program.pools = 2;
+  program.lanes.resize(1 + random() % 6);
   const auto count = static_cast<step_index>(20 + random() % 60);
-  std::vector<std::vector<step_index>> own_steps(of.lanes.size());
+  std::vector<std::vector<step_index>> own_steps(program.lanes.size());
   for (step_index at = 0; at < count; ++at) {
-    step one{.duration_ns = static_cast<std::int64_t>(1 + random() % 50),
-             .lead_ns = static_cast<std::int64_t>(random() % 4)};
+    step entry{.duration_ns = static_cast<std::int64_t>(1 + random() % 50),
+               .lead_ns = static_cast<std::int64_t>(random() % 4)};
     // The first third is of lanes, then a pool each.
     if (at < count / 3)
       own_steps[random() % own_steps.size()].push_back(at);
     else
-      one.pool = at < 2 * count / 3 ? 0 : 1;
-    one.recorded_begin_ns = at;
-    of.steps.push_back(one);
+      entry.pool = at < 2 * count / 3 ? 0 : 1;
+    entry.recorded_begin_ns = at;
+    program.steps.push_back(entry);
     for (std::uint64_t links = at == 0 ? 0 : random() % 3; links > 0; --links)
-      of.links.push_back({static_cast<step_index>(random() % at), at, static_cast<std::int64_t>(random() % 3)});
+      program.links.push_back({static_cast<step_index>(random() % at), at, static_cast<std::int64_t>(random() % 3)});
   }
-  for (std::size_t lane = 0; lane < of.lanes.size(); ++lane) {
-    for (const step_index at : own_steps[lane]) of.lanes[lane].push_back(own(at));
-    of.lanes[lane].push_back(serve(0));
-    of.lanes[lane].push_back(serve(1));
+  for (std::size_t lane = 0; lane < program.lanes.size(); ++lane) {
+    for (const step_index at : own_steps[lane]) program.lanes[lane].push_back(own_step_of(at));
+    program.lanes[lane].push_back(serve(0));
+    program.lanes[lane].push_back(serve(1));
   }
-  return of;
+  return program;
 }
 
 }  // namespace
 
 TEST(replay, a_lane_does_its_steps_in_their_order) {
-  EXPECT_EQ(end_of({.steps = {{10}, {20}, {30}}, .links = {}, .lanes = {{own(2), own(0)}, {own(1)}}}), 40);
+  EXPECT_EQ(
+      end_of({.steps = {{10}, {20}, {30}}, .links = {}, .lanes = {{own_step_of(2), own_step_of(0)}, {own_step_of(1)}}}), 40);
 }
 
 TEST(replay, a_step_waits_for_all_that_it_is_linked_to) {
-  work of{.steps = {{10}, {25}, {5}}, .links = {{0, 2, 0}, {1, 2, 3}}, .lanes = {{own(0), own(2)}, {own(1)}}};
-  EXPECT_EQ(end_of(of), 25 + 3 + 5);
-  of.steps[1].duration_ns = 2;
-  EXPECT_EQ(end_of(of), 10 + 5) << "another one is the last to arrive";
+  work program{.steps = {{10}, {25}, {5}},
+               .links = {{0, 2, 0}, {1, 2, 3}},
+               .lanes = {{own_step_of(0), own_step_of(2)}, {own_step_of(1)}}};
+  EXPECT_EQ(end_of(program), 25 + 3 + 5);
+  program.steps[1].duration_ns = 2;
+  EXPECT_EQ(end_of(program), 10 + 5) << "another one is the last to arrive";
 }
 
 TEST(replay, a_barrier_is_a_step_of_no_lane) {
   // Two lanes, two rounds of a loop with a barrier after each.
-  const work of{.steps = {{10}, {30}, {0}, {40}, {20}, {0}},
-                .links = {{0, 2, 0}, {1, 2, 0}, {2, 3, 1}, {2, 4, 1}, {3, 5, 0}, {4, 5, 0}},
-                .lanes = {{own(0), own(3)}, {own(1), own(4)}}};
-  EXPECT_EQ(end_of(of), 30 + 1 + 40);
-  EXPECT_EQ(replay(of)->lane[2], no_lane);
+  const work program{.steps = {{10}, {30}, {0}, {40}, {20}, {0}},
+                     .links = {{0, 2, 0}, {1, 2, 0}, {2, 3, 1}, {2, 4, 1}, {3, 5, 0}, {4, 5, 0}},
+                     .lanes = {{own_step_of(0), own_step_of(3)}, {own_step_of(1), own_step_of(4)}}};
+  EXPECT_EQ(end_of(program), 30 + 1 + 40);
+  EXPECT_EQ(replay(program)->lane[2], no_lane);
 }
 
 TEST(replay, free_lanes_take_the_step_that_began_first) {
-  const work of{
+  const work program{
       .steps = {pooled(10, 3), pooled(40, 1), pooled(20, 2)}, .links = {}, .lanes = {{serve(0)}, {serve(0)}}, .pools = 1};
-  const auto result = replay(of);
+  const auto result = replay(program);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->begin_ns, (std::vector<std::int64_t>{20, 0, 0}));
   EXPECT_EQ(result->end_ns, 40);
 }
 
 TEST(replay, more_lanes_help_where_there_is_work_for_them) {
-  work of{.steps = std::vector<step>(8, pooled(10)), .links = {}, .lanes = {{serve(0)}}, .pools = 1};
-  EXPECT_EQ(end_of(of), 80);
-  of.lanes.assign(4, {serve(0)});
-  EXPECT_EQ(end_of(of), 20);
-  for (step_index at = 1; at < 8; ++at) of.links.push_back({at - 1, at, 0});
-  EXPECT_EQ(end_of(of), 80) << "each waits for the one before";
+  work program{.steps = std::vector<step>(8, pooled(10)), .links = {}, .lanes = {{serve(0)}}, .pools = 1};
+  EXPECT_EQ(end_of(program), 80);
+  program.lanes.assign(4, {serve(0)});
+  EXPECT_EQ(end_of(program), 20);
+  for (step_index at = 1; at < 8; ++at) program.links.push_back({at - 1, at, 0});
+  EXPECT_EQ(end_of(program), 80) << "each waits for the one before";
 }
 
 TEST(replay, a_lane_goes_on_when_all_steps_of_a_pool_have_begun) {
   // A loop of two chunks, and then a step of each lane: the second lane need not wait for the first one's chunk.
-  const work of{.steps = {pooled(100, 0), pooled(10, 1), {5}, {5}},
-                .links = {},
-                .lanes = {{serve(0), own(2)}, {serve(0), own(3)}},
-                .pools = 1};
-  const auto result = replay(of);
+  const work program{.steps = {pooled(100, 0), pooled(10, 1), {5}, {5}},
+                     .links = {},
+                     .lanes = {{serve(0), own_step_of(2)}, {serve(0), own_step_of(3)}},
+                     .pools = 1};
+  const auto result = replay(program);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->begin_ns[3], 10);
   EXPECT_EQ(result->begin_ns[2], 100);
@@ -104,9 +107,11 @@ TEST(replay, a_lane_goes_on_when_all_steps_of_a_pool_have_begun) {
 
 TEST(replay, an_idle_lane_of_a_pool_is_woken) {
   // The producer makes a step ready after 50, the other one waits for it.
-  const work of{
-      .steps = {{50}, {100}, pooled(10)}, .links = {{0, 2, 0}}, .lanes = {{own(0), own(1)}, {serve(0)}}, .pools = 1};
-  const auto result = replay(of);
+  const work program{.steps = {{50}, {100}, pooled(10)},
+                     .links = {{0, 2, 0}},
+                     .lanes = {{own_step_of(0), own_step_of(1)}, {serve(0)}},
+                     .pools = 1};
+  const auto result = replay(program);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->begin_ns[2], 50);
   EXPECT_EQ(result->lane[2], 1u);
@@ -114,7 +119,8 @@ TEST(replay, an_idle_lane_of_a_pool_is_woken) {
 
 TEST(replay, says_what_can_never_begin) {
   std::string problem;
-  EXPECT_FALSE(replay({.steps = {{1}, {1}}, .links = {{0, 1, 0}, {1, 0, 0}}, .lanes = {{own(0), own(1)}}}, &problem));
+  EXPECT_FALSE(
+      replay({.steps = {{1}, {1}}, .links = {{0, 1, 0}, {1, 0, 0}}, .lanes = {{own_step_of(0), own_step_of(1)}}}, &problem));
   EXPECT_EQ(problem,
             "2 of 2 steps can never begin: they wait for each other, or no lane serves their pool; the first is step 0");
   EXPECT_FALSE(replay({.steps = {pooled(1)}, .links = {}, .lanes = {{}}, .pools = 1}, &problem));
@@ -126,19 +132,19 @@ TEST(replay, of_nothing_takes_no_time) { EXPECT_EQ(end_of({}), 0); }
 // ready.
 TEST(replay, keeps_links_and_lanes) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
-    const work of = random_work(seed);
-    const auto result = replay(of);
+    const work program = random_work(seed);
+    const auto result = replay(program);
     ASSERT_TRUE(result) << seed;
-    const auto ends = [&](step_index at) { return result->begin_ns[at] + of.steps[at].duration_ns; };
-    for (const link& one : of.links)
-      ASSERT_GE(result->begin_ns[one.to], ends(one.from) + one.latency_ns + of.steps[one.to].lead_ns) << seed;
-    std::vector<step_index> order(of.steps.size());
+    const auto ends = [&](step_index at) { return result->begin_ns[at] + program.steps[at].duration_ns; };
+    for (const link& entry : program.links)
+      ASSERT_GE(result->begin_ns[entry.to], ends(entry.from) + entry.latency_ns + program.steps[entry.to].lead_ns) << seed;
+    std::vector<step_index> order(program.steps.size());
     for (step_index at = 0; at < order.size(); ++at) order[at] = at;
     std::ranges::sort(order, {}, [&](step_index at) { return result->begin_ns[at]; });
-    std::vector<std::int64_t> free(of.lanes.size(), 0);
+    std::vector<std::int64_t> free(program.lanes.size(), 0);
     for (const step_index at : order) {
-      ASSERT_LT(result->lane[at], of.lanes.size()) << seed;
-      ASSERT_GE(result->begin_ns[at], free[result->lane[at]] + of.steps[at].lead_ns) << seed;
+      ASSERT_LT(result->lane[at], program.lanes.size()) << seed;
+      ASSERT_GE(result->begin_ns[at], free[result->lane[at]] + program.steps[at].lead_ns) << seed;
       free[result->lane[at]] = ends(at);
     }
     ASSERT_EQ(result->end_ns, std::ranges::max(free)) << seed;
@@ -148,12 +154,12 @@ TEST(replay, keeps_links_and_lanes) {
 // A run that was recorded as the replay says is replayed in the same time.
 TEST(replay, of_a_replayed_run_is_the_same) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
-    work of = random_work(seed);
-    const auto first = replay(of);
+    work program = random_work(seed);
+    const auto first = replay(program);
     ASSERT_TRUE(first);
-    for (step_index at = 0; at < of.steps.size(); ++at)
-      of.steps[at].recorded_begin_ns = first->begin_ns[at] - of.steps[at].lead_ns;
-    const auto again = replay(of);
+    for (step_index at = 0; at < program.steps.size(); ++at)
+      program.steps[at].recorded_begin_ns = first->begin_ns[at] - program.steps[at].lead_ns;
+    const auto again = replay(program);
     ASSERT_TRUE(again);
     ASSERT_EQ(again->end_ns, first->end_ns) << seed;
   }

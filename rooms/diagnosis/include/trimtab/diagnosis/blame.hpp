@@ -29,7 +29,7 @@ struct charge {
 };
 
 // Every charge, in no order that matters. Charges of one wait that follow each other may have the same culprit.
-void for_each_charge(const lane_order& order, const std::function<void(const charge&)>& take);
+void for_each_charge(const lane_order& order, const std::function<void(const charge&)>& sink);
 
 // Charges by group of the wait and group of the culprit.
 struct blame_sum {

@@ -35,9 +35,9 @@ struct link {
 };
 
 // What a lane does next: a step of its own, or steps of a pool until all steps of the pool have begun.
+enum class duty_kind : std::uint8_t { own_step, serve_pool };
 struct duty {
-  enum class kind : std::uint8_t { own_step, serve_pool };
-  kind what = kind::own_step;
+  duty_kind kind = duty_kind::own_step;
   std::uint32_t index = 0;  // of the step, or of the pool
 };
 
@@ -57,6 +57,6 @@ struct replayed {
 
 // Empty where some steps never begin, since they wait for each other, or nobody serves their pool: `problem` then says
 // which.
-std::optional<replayed> replay(const work& of, std::string* problem = nullptr);
+std::optional<replayed> replay(const work& program, std::string* problem = nullptr);
 
 }  // namespace trimtab::diagnosis
