@@ -8,12 +8,15 @@ import random
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from reports import build, typed
 from synthetic import LaneFile, ProcessFiles, S, SchedulerFiles, subject, team_of, write_run
 from trimtab.model.enumerations import Cause, SchedulerChargeKind, SchedulerThreadFlags, SchedulerWait
+from trimtab.model.report import Unavailable
 from trimtab.readers import layout, open_run
+from trimtab.text.kernel import kernel_lines
 from trimtab.text.tables import tables
 from trimtab.text.verdict import verdict
 
@@ -141,6 +144,13 @@ def test_finding_names_who_had_the_cpus(tmp_path: Path) -> None:
     assert "app" not in with_recording["evidence"]  # 3 % are not worth a word
     (without,) = [entry for entry in report_of(tmp_path / "b")["findings"] if entry["cause"] == cause]
     assert "meanwhile" not in without["evidence"]
+
+
+def test_advice_to_record_is_not_given_to_who_asked_for_it(tmp_path: Path) -> None:
+    report = typed(report_of(tmp_path / "run"))
+    assert "trimtab run --kernel" in "\n".join(kernel_lines(report))
+    refused = Unavailable("the operating system's scheduler (--kernel)", "not permitted", "run as root")
+    assert not list(kernel_lines(msgspec.structs.replace(report, unavailable=[refused])))
 
 
 def test_program_that_nothing_was_loaded_into(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _NAMED = 3
 _MOST_ROWS = 40
+# In what is said of a recording that was asked for and could not be made.
+_OPTION = "--kernel"
 # From this share of the core time on, run delay is worth another recording.
 _LEAST_DELAY = 0.01
 
@@ -47,10 +49,12 @@ def _incomplete(kernel: Kernel) -> Iterator[str]:
 
 
 def _without_recording(report: Report) -> Iterator[str]:
+    if any(_OPTION in missing.what for missing in report.unavailable):
+        return
     delay_s, core_s = report.os.run_delay_s, report.capacity_s
     if delay_s is not None and core_s and delay_s >= _LEAST_DELAY * core_s:
         yield (
-            f"{percent(delay_s / core_s)} of the core time was run delay: trimtab run --kernel shows who had the CPUs (as root, or "
+            f"{percent(delay_s / core_s)} of the core time was run delay: trimtab run {_OPTION} shows who had the CPUs (as root, or "
             "with CAP_PERFMON and a readable tracefs)"
         )
 

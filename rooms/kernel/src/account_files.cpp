@@ -58,7 +58,8 @@ observe::scheduler_header header_of(const scheduler_recording& recording, const 
   return head;
 }
 
-observe::scheduler_thread row_of(const known_thread& who, const thread_name& program, const thread_account* account) {
+observe::scheduler_thread row_of(const known_thread& who, const thread_name& program, const scheduler_account& accounts,
+                                 const thread_account* account) {
   observe::scheduler_thread row{};
   row.pid = who.process;
   row.tid = who.own_number;
@@ -69,7 +70,7 @@ observe::scheduler_thread row_of(const known_thread& who, const thread_name& pro
   std::memcpy(row.program, (program[0] != 0 ? program : who.name).data(), sizeof row.program);
   row.begin_ns = who.begin_ns;
   if (account == nullptr) return row;
-  row.running_ns = account->running_ns;
+  row.running_ns = accounts.running_ns(*account);
   row.voluntary_switches = account->voluntary_switches;
   row.involuntary_switches = account->involuntary_switches;
   row.moves = account->moves;
@@ -120,7 +121,7 @@ int write_account(const std::string& folder, const scheduler_recording& recordin
   for (thread_number number = 1; number <= known.size(); ++number) {
     const auto found = recording.account().threads().find(number);
     const thread_account* const own = found == recording.account().threads().end() ? nullptr : &found->second;
-    threads.rows.push_back(row_of(known[number - 1], programs[number - 1], own));
+    threads.rows.push_back(row_of(known[number - 1], programs[number - 1], recording.account(), own));
     if (own == nullptr) continue;
     add_charges(charges.rows, number, observe::scheduler_charge_kind::ran_after_wake_up, own->ran_after_wake_up);
     add_charges(charges.rows, number, observe::scheduler_charge_kind::ran_after_preemption, own->ran_after_preemption);

@@ -17,7 +17,7 @@ int events_file::create(const std::string& path, std::uint64_t most_bytes) {
 }
 
 void events_file::append(const scheduler_event& happened) noexcept {
-  if (!m_file.is_created() || happened.kind == event_kind::forked) return;
+  if (!m_file.is_created() || happened.kind == event_kind::forked || happened.kind == event_kind::ran) return;
   auto& head = *reinterpret_cast<observe::file_header*>(m_file.data());
   constexpr std::size_t bytes = sizeof(observe::scheduler_event);
   std::byte* const place =

@@ -2,7 +2,9 @@
 
 #include <linux/perf_event.h>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace trimtab::kernel {
 
@@ -55,10 +57,15 @@ record_decoder::record_decoder(const formats& texts)
   m_migrate = {of_migrations.id(), of_migrations.integer("pid"), of_migrations.integer("dest_cpu")};
   const event_format of_forks = event_format::parse(texts.sched_process_fork);
   m_fork = {of_forks.id(), of_forks.integer("parent_pid"), of_forks.integer("child_pid")};
+  if (texts.sched_stat_runtime.empty()) return;
+  const event_format of_runtimes = event_format::parse(texts.sched_stat_runtime);
+  m_runtime = {of_runtimes.id(), of_runtimes.integer("pid"), of_runtimes.integer("runtime")};
 }
 
 std::vector<std::uint64_t> record_decoder::ids() const {
-  return {m_switch.id, m_wakeup.id, m_wakeup_new.id, m_migrate.id, m_fork.id};
+  std::vector<std::uint64_t> all{m_switch.id, m_wakeup.id, m_wakeup_new.id, m_migrate.id, m_fork.id};
+  if (m_runtime) all.push_back(m_runtime->id);
+  return all;
 }
 
 scheduler_event record_decoder::event_of(const sample& of, event_kind kind) noexcept {
@@ -125,6 +132,16 @@ std::optional<scheduler_event> record_decoder::of_fork(const sample& of) noexcep
   return event;
 }
 
+std::optional<scheduler_event> record_decoder::of_runtime(const sample& of) noexcept {
+  if (!are_within(of, m_runtime->pid, m_runtime->runtime)) return std::nullopt;
+  scheduler_event event = event_of(of, event_kind::ran);
+  event.thread = thread_of(m_runtime->pid.read(of.raw));
+  constexpr std::uint64_t longest_ns = std::numeric_limits<std::uint32_t>::max();
+  event.other =
+      static_cast<std::uint32_t>(std::min(static_cast<std::uint64_t>(m_runtime->runtime.read(of.raw)), longest_ns));
+  return event;
+}
+
 std::optional<scheduler_event> record_decoder::decode(std::span<const std::byte> record, std::uint16_t cpu) noexcept {
   m_names = {};
   if (record.size() < sizeof(perf_event_header)) {
@@ -150,6 +167,7 @@ std::optional<scheduler_event> record_decoder::decode(std::span<const std::byte>
   if (!found || !are_within(*found, m_type)) return std::nullopt;
   const auto type = static_cast<std::uint64_t>(m_type.read(found->raw));
   if (type == m_switch.id) return of_switch(*found);
+  if (m_runtime && type == m_runtime->id) return of_runtime(*found);
   if (type == m_wakeup.id) return of_wakeup(*found, m_wakeup);
   if (type == m_wakeup_new.id) return of_wakeup(*found, m_wakeup_new);
   if (type == m_migrate.id) return of_migration(*found);

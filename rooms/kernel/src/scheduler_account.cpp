@@ -15,6 +15,8 @@ void scheduler_account::add(const scheduler_event& happened) {
       return on_move(happened);
     case event_kind::lost:
       return on_lost(happened);
+    case event_kind::ran:
+      return on_report(happened);
     case event_kind::forked:
     case event_kind::named:
       return;
@@ -56,7 +58,9 @@ void scheduler_account::settle(cpu_state& which, std::uint64_t now_ns) {
     m_idle_ns += ns;
   else if (which.running != unknown_thread) {
     m_busy_ns += ns;
-    account(which.running).running_ns += ns;
+    thread_account& running = account(which.running);
+    running.seen_running_ns += ns;
+    running.unreported_ns += ns;
   }
   for (waiting& who : which.queue) charge_to(which.running, who, now_ns);
 }
@@ -169,6 +173,31 @@ void scheduler_account::on_lost(const scheduler_event& happened) {
   here.running = unknown_thread;
   here.is_seen = true;
   settle(here, m_now_ns);
+}
+
+void scheduler_account::on_report(const scheduler_event& happened) {
+  if (happened.thread == 0) return;
+  if (const thread_state& state = m_states[happened.thread]; state.is_running) settle(cpu(state.cpu), m_now_ns);
+  thread_account& reported = account(happened.thread);
+  // The first report may go back to before the recording.
+  reported.reported_ns += std::min<std::uint64_t>(happened.other, m_now_ns - m_begin_ns);
+  reported.unreported_ns = 0;
+}
+
+std::uint64_t scheduler_account::running_ns(const thread_account& thread) const noexcept {
+  if (thread.reported_ns == 0) return thread.seen_running_ns;
+  const std::uint64_t reported_ns = thread.reported_ns + thread.unreported_ns;
+  return m_lost == 0 ? reported_ns : std::max(reported_ns, thread.seen_running_ns);
+}
+
+std::uint64_t scheduler_account::busy_ns() const noexcept {
+  std::uint64_t sum_ns = 0;
+  bool is_reported = false;
+  for (const auto& [number, thread] : m_accounts) {
+    sum_ns += running_ns(thread);
+    is_reported |= thread.reported_ns > 0;
+  }
+  return is_reported ? std::min(sum_ns, m_busy_ns + m_idle_ns) : m_busy_ns;
 }
 
 void scheduler_account::settle_all(std::uint64_t now_ns) {

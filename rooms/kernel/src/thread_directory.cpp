@@ -56,6 +56,7 @@ void thread_directory::enter(scheduler_event& happened) {
     return;
   }
   happened.thread = number_of(happened.thread, happened.time_ns);
+  // Where the kernel tells how long a thread ran, another one may be running.
   if (happened.kind == event_kind::switched || happened.kind == event_kind::woken)
     happened.other = number_of(happened.other, happened.time_ns);
   if (happened.kind == event_kind::switched) note_running(happened.thread, happened);

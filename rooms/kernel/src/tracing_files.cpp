@@ -17,6 +17,14 @@ constexpr const char* usual_place = "/sys/kernel/tracing";
 constexpr const char* earlier_place = "/sys/kernel/debug/tracing";
 
 // 0, or what errno calls the mistake.
+int read_format(const std::string& folder, const char* name, std::string& into) {
+  char text[8192];
+  const long bytes = base::read_file((folder + "/events/sched/" + name + "/format").c_str(), text, sizeof text);
+  if (bytes < 0) return static_cast<int>(-bytes);
+  into.assign(text, static_cast<std::size_t>(bytes));
+  return 0;
+}
+
 int read_from(const std::string& folder, tracing_formats& into) {
   const struct {
     const char* name;
@@ -26,12 +34,9 @@ int read_from(const std::string& folder, tracing_formats& into) {
              {"sched_wakeup_new", into.sched_wakeup_new},
              {"sched_migrate_task", into.sched_migrate_task},
              {"sched_process_fork", into.sched_process_fork}};
-  for (const auto& one : all) {
-    char text[8192];
-    const long bytes = base::read_file((folder + "/events/sched/" + one.name + "/format").c_str(), text, sizeof text);
-    if (bytes < 0) return static_cast<int>(-bytes);
-    one.text.assign(text, static_cast<std::size_t>(bytes));
-  }
+  for (const auto& needed : all)
+    if (const int problem = read_format(folder, needed.name, needed.text); problem != 0) return problem;
+  read_format(folder, "sched_stat_runtime", into.sched_stat_runtime);
   return 0;
 }
 
@@ -44,7 +49,7 @@ bool mount_for_this_process() noexcept {
 }  // namespace
 
 record_decoder::formats tracing_formats::texts() const {
-  return {sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork};
+  return {sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork, sched_stat_runtime};
 }
 
 tracing_formats read_tracing_formats(const std::string& root) {

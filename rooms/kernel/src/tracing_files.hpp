@@ -9,7 +9,8 @@ namespace trimtab::kernel {
 
 struct tracing_formats {
   std::string sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork;
-  std::string problem;  // why they cannot be read; empty: they were
+  std::string sched_stat_runtime;  // empty: this kernel has no such tracepoint
+  std::string problem;             // why they cannot be read; empty: they were
   record_decoder::formats texts() const;
 };
 

@@ -57,9 +57,9 @@ own_switches sleep_often(std::uint16_t cpu, int times) {
 TEST(perf_ring, gives_every_switch_of_a_thread) {
   const std::string of_switch = format_text("sched_switch"), of_wakeup = format_text("sched_wakeup"),
                     of_new = format_text("sched_wakeup_new"), of_migration = format_text("sched_migrate_task"),
-                    of_fork = format_text("sched_process_fork");
+                    of_fork = format_text("sched_process_fork"), of_runtime = format_text("sched_stat_runtime");
   if (of_migration.empty()) GTEST_SKIP() << "tracefs cannot be read";
-  record_decoder decoder({of_switch, of_wakeup, of_new, of_migration, of_fork});
+  record_decoder decoder({of_switch, of_wakeup, of_new, of_migration, of_fork, of_runtime});
   const std::vector<std::uint64_t> ids = decoder.ids();
   // Of all CPUs: a timer of another one may wake the thread.
   std::vector<perf_ring> rings;

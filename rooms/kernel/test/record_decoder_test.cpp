@@ -87,6 +87,25 @@ TEST(record_decoder, knows_who_made_a_thread) {
   EXPECT_TRUE(decoder.last_names().thread.empty());
 }
 
+TEST(record_decoder, knows_how_long_a_thread_ran) {
+  record_decoder decoder = texts().decoder();
+  const auto event = decoder.decode(sample_of(raw_runtime(42, 3'999'000)), 0);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, event_kind::ran);
+  EXPECT_EQ(event->thread, 42u);
+  EXPECT_EQ(event->other, 3'999'000u);
+  EXPECT_EQ(decoder.decode(sample_of(raw_runtime(42, std::uint64_t{1} << 40)), 0)->other, 0xffffffffu);
+}
+
+TEST(record_decoder, a_kernel_need_not_tell_how_long_threads_run) {
+  texts without;
+  without.sched_stat_runtime.clear();
+  record_decoder decoder = without.decoder();
+  EXPECT_EQ(decoder.ids().size() + 1, texts().decoder().ids().size());
+  EXPECT_FALSE(decoder.decode(sample_of(raw_runtime(42, 5)), 0));
+  EXPECT_EQ(decoder.faults().unknown, 1u);
+}
+
 TEST(record_decoder, counts_what_it_does_not_understand) {
   record_decoder decoder = texts().decoder();
   EXPECT_FALSE(decoder.decode(sample_of(raw_wakeup(999, 0, 1, 1)), 0));

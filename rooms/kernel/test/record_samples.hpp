@@ -48,14 +48,21 @@ inline constexpr std::string_view of_fork = R"(	field:__data_loc char[] parent_c
 	field:pid_t child_pid;	offset:20;	size:4;	signed:1;
 )";
 
+inline constexpr std::string_view of_runtime = R"(	field:__data_loc char[] comm;	offset:8;	size:4;	signed:0;
+	field:pid_t pid;	offset:12;	size:4;	signed:1;
+	field:u64 runtime;	offset:16;	size:8;	signed:0;
+)";
+
 struct texts {
   std::string sched_switch = format_of("sched_switch", 372, of_switch);
   std::string sched_wakeup = format_of("sched_wakeup", 374, of_wakeup);
   std::string sched_wakeup_new = format_of("sched_wakeup_new", 373, of_wakeup);
   std::string sched_migrate_task = format_of("sched_migrate_task", 371, of_migration);
   std::string sched_process_fork = format_of("sched_process_fork", 366, of_fork);
+  std::string sched_stat_runtime = format_of("sched_stat_runtime", 363, of_runtime);
   record_decoder decoder() const {
-    return record_decoder({sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork});
+    return record_decoder(
+        {sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork, sched_stat_runtime});
   }
 };
 
@@ -113,6 +120,14 @@ inline bytes raw_wakeup(std::uint16_t id, std::uint8_t flags, std::int32_t who, 
   put(raw, 4, std::int32_t{11});
   put(raw, 24, who);
   put(raw, 32, target);
+  return raw;
+}
+
+inline bytes raw_runtime(std::int32_t who, std::uint64_t ns) {
+  bytes raw(24);
+  put(raw, 0, std::uint16_t{363});
+  put(raw, 12, who);
+  put(raw, 16, ns);
   return raw;
 }
 

@@ -24,9 +24,11 @@ class record_decoder {
   // As PERF_SAMPLE_TID | TIME | CPU | RAW, in this order in each sample.
   static constexpr std::uint64_t sample_type();
 
-  // The texts of events/sched/NAME/format. Throws format_error, also where a field is missing.
+  // The texts of events/sched/NAME/format. Throws format_error, also where a field is missing. Some kernels do not have the
+  // last one: it may be empty.
   struct formats {
     std::string_view sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task, sched_process_fork;
+    std::string_view sched_stat_runtime = {};
   };
   explicit record_decoder(const formats& texts);
   // Of all these tracepoints, as perf_event_open wants them.
@@ -67,12 +69,17 @@ class record_decoder {
     std::uint64_t id;
     field_place parent_pid, child_pid;
   };
+  struct runtime_layout {
+    std::uint64_t id;
+    field_place pid, runtime;
+  };
   static wakeup_layout wakeup_of(std::string_view text);
   std::optional<sample> read_sample(std::span<const std::byte> body) noexcept;
   std::optional<scheduler_event> of_switch(const sample& of) noexcept;
   std::optional<scheduler_event> of_wakeup(const sample& of, const wakeup_layout& layout) noexcept;
   std::optional<scheduler_event> of_migration(const sample& of) noexcept;
   std::optional<scheduler_event> of_fork(const sample& of) noexcept;
+  std::optional<scheduler_event> of_runtime(const sample& of) noexcept;
   static scheduler_event event_of(const sample& of, event_kind kind) noexcept;
   template <class... places>
   bool are_within(const sample& of, const places&... which) noexcept;
@@ -82,6 +89,7 @@ class record_decoder {
   wakeup_layout m_wakeup, m_wakeup_new;
   migrate_layout m_migrate;
   fork_layout m_fork;
+  std::optional<runtime_layout> m_runtime;
   names m_names;
   decoder_faults m_faults;
 };

@@ -25,7 +25,9 @@ struct charge {
 
 struct thread_account {
   thread_number thread = 0;
-  std::uint64_t running_ns = 0;
+  std::uint64_t seen_running_ns = 0;  // by switches; some kernels do not record all of them
+  std::uint64_t reported_ns = 0;      // by the kernel's own account, as far as it has told of it
+  std::uint64_t unreported_ns = 0;    // of `seen_running_ns`: since it told last
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;
   std::uint64_t moves = 0;                 // to other CPUs
   delay_histogram woken_waits;             // from the wake-up until it runs
@@ -39,6 +41,8 @@ struct thread_account {
 
 class scheduler_account {
  public:
+  // How long the thread has run: as the kernel says, where it says so.
+  std::uint64_t running_ns(const thread_account& thread) const noexcept;
   // Before `begin_ns` nothing is known.
   explicit scheduler_account(std::uint64_t begin_ns) noexcept : m_begin_ns(begin_ns) {}
   // Events of all CPUs, in the order of time. One that is earlier than the last counts as at the same time.
@@ -49,9 +53,9 @@ class scheduler_account {
   const std::unordered_map<thread_number, thread_account>& threads() const noexcept { return m_accounts; }
   // The time of the last event.
   std::uint64_t now_ns() const noexcept { return m_now_ns; }
-  // Of all CPUs together, where events were seen.
-  std::uint64_t busy_ns() const noexcept { return m_busy_ns; }
-  std::uint64_t idle_ns() const noexcept { return m_idle_ns; }
+  // Of all CPUs together, where events were seen. Where the kernel says how long threads ran, that is what counts.
+  std::uint64_t busy_ns() const noexcept;
+  std::uint64_t idle_ns() const noexcept { return m_busy_ns + m_idle_ns - busy_ns(); }
   // Up to here everything is counted: for a look while events still come. Waits that go on are charged, but have no length
   // yet.
   void settle_all(std::uint64_t now_ns);
@@ -92,6 +96,7 @@ class scheduler_account {
   void on_wake_up(const scheduler_event& happened);
   void on_move(const scheduler_event& happened);
   void on_lost(const scheduler_event& happened);
+  void on_report(const scheduler_event& happened);
   // What the CPU has done until now is counted, and charged to those that wait for it.
   void settle(cpu_state& which, std::uint64_t now_ns);
   void charge_to(thread_number running, waiting& who, std::uint64_t now_ns);

@@ -16,12 +16,14 @@ enum class event_kind : std::uint8_t {
   lost = 4,      // events of a CPU are missing up to here; thread: how many
   forked = 5,    // a thread was made
   named = 6,     // a thread has another name
+  ran = 7,       // a thread has run for so long since the kernel said so before
 };
 
 struct scheduler_event {
-  std::uint64_t time_ns = 0;     // CLOCK_MONOTONIC
-  thread_number thread = 0;      // switched: who leaves the CPU; forked: the new one; named: who
-  thread_number other = 0;       // switched: who gets it; woken: who woke it; forked: who made it; named: the name's number
+  std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC
+  thread_number thread = 0;   // switched: who leaves the CPU; forked: the new one; named: who
+  thread_number other =
+      0;  // switched: who gets it; woken: who woke it; forked: who made it; named: the name's number; ran: ns
   process_number process = 0;    // of who runs while the event is recorded: who leaves, wakes, or makes
   thread_number own_number = 0;  // of who runs then, as the recorder's namespace of processes has it, as `process` is
   std::uint16_t cpu = 0;         // where it was recorded
