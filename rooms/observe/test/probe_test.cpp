@@ -271,6 +271,81 @@ TEST_F(probe_test, energy_of_all_packages_goes_on_when_a_meter_wraps) {
   EXPECT_EQ(values("energy package-1"), (doubles{0, 3}));
 }
 
+TEST_F(probe_test, disk_traffic_counts_whole_disks_once) {
+  put("/proc/self/io", "rchar: 9\nwchar: 9\nread_bytes: 4096\nwrite_bytes: 100\ncancelled_write_bytes: 0\n");
+  put("/proc/diskstats",
+      "   8       0 sda 5 0 100 7 3 0 40 7 0 7 14\n"
+      "   8       1 sda1 5 0 100 7 3 0 40 7 0 7 14\n"
+      " 253       0 dm-0 5 0 100 7 3 0 40 7 0 7 14\n"
+      " 259       0 nvme0n1 5 0 10 7 3 0 0 7 0 7 14 1 2 3 4 5 6\n");
+  for (const char* const disk : {"sda", "nvme0n1"})
+    std::filesystem::create_directories(root() + "/sys/block/" + disk + "/device");
+  probe* const disk = probe_named("disk");
+  ASSERT_TRUE(disk->start(*m_to, root().c_str()));
+  put("/proc/self/io", "rchar: 9\nwchar: 9\nread_bytes: 8192\nwrite_bytes: 300\ncancelled_write_bytes: 0\n");
+  put("/proc/diskstats",
+      "   8       0 sda 5 0 102 7 3 0 44 7 0 7 14\n"
+      "   8       1 sda1 5 0 102 7 3 0 44 7 0 7 14\n"
+      " 259       0 nvme0n1 5 0 11 7 3 0 0 7 0 7 14 1 2 3 4 5 6\n");
+  disk->sample(*m_to, 1);
+  EXPECT_EQ(values("disk read"), doubles{4096});
+  EXPECT_EQ(values("disk written"), doubles{200});
+  EXPECT_EQ(values("machine disk read"), doubles{3 * 512});
+  EXPECT_EQ(values("machine disk written"), doubles{4 * 512});
+}
+
+TEST_F(probe_test, disk_traffic_of_the_process_alone) {
+  put("/proc/self/io", "read_bytes: 1\nwrite_bytes: 2\n");
+  put("/proc/diskstats", "   7       0 loop0 5 0 100 7 3 0 40 7 0 7 14\n");
+  ASSERT_TRUE(probe_named("disk")->start(*m_to, root().c_str()));
+  EXPECT_EQ(names().unavailable, std::vector<std::string>{"disk traffic of the machine"});
+}
+
+TEST_F(probe_test, without_disk_files_there_is_nothing) {
+  EXPECT_FALSE(probe_named("disk")->start(*m_to, root().c_str()));
+  EXPECT_EQ(names().unavailable.size(), 2u);
+}
+
+constexpr char network_titles[] =
+    "Inter-|   Receive                                                |  Transmit\n"
+    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier "
+    "compressed\n";
+
+TEST_F(probe_test, network_traffic_of_devices_is_not_counted_again_above_them) {
+  const auto put_traffic = [&](const std::string& lines) { put("/proc/net/dev", network_titles + lines); };
+  put_traffic(
+      "    lo: 500 5 0 0 0 0 0 0 500 5 0 0 0 0 0 0\n  eth0:1000 5 0 0 0 0 0 0 70 5 0 0 0 0 0 0\n"
+      "  br-0: 1000 5 0 0 0 0 0 0 70 5 0 0 0 0 0 0\n");
+  std::filesystem::create_directories(root() + "/sys/class/net/eth0/device");
+  probe* const network = probe_named("network");
+  ASSERT_TRUE(network->start(*m_to, root().c_str()));
+  put_traffic(
+      "    lo: 700 5 0 0 0 0 0 0 700 5 0 0 0 0 0 0\n  eth0: 1500 5 0 0 0 0 0 0 170 5 0 0 0 0 0 0\n"
+      "  br-0: 1500 5 0 0 0 0 0 0 170 5 0 0 0 0 0 0\n");
+  network->sample(*m_to, 1);
+  EXPECT_EQ(values("network received"), doubles{500});
+  EXPECT_EQ(values("network sent"), doubles{100});
+  EXPECT_EQ(values("loopback traffic"), doubles{200});
+}
+
+TEST_F(probe_test, network_traffic_of_a_container_that_sees_no_device) {
+  put("/proc/net/dev", std::string(network_titles) + "  eth0: 10 5 0 0 0 0 0 0 20 5 0 0 0 0 0 0\n");
+  probe* const network = probe_named("network");
+  ASSERT_TRUE(network->start(*m_to, root().c_str()));
+  put("/proc/net/dev", std::string(network_titles) + "  eth0: 15 5 0 0 0 0 0 0 27 5 0 0 0 0 0 0\n");
+  network->sample(*m_to, 1);
+  EXPECT_EQ(values("network received"), doubles{5});
+  EXPECT_EQ(values("network sent"), doubles{7});
+  put("/proc/net/dev", network_titles);
+  network->sample(*m_to, 2);
+  EXPECT_EQ(values("network received"), doubles{5}) << "the interface is gone";
+}
+
+TEST_F(probe_test, without_network_files_there_is_nothing) {
+  EXPECT_FALSE(probe_named("network")->start(*m_to, root().c_str()));
+  EXPECT_EQ(names().unavailable, std::vector<std::string>{"network traffic"});
+}
+
 TEST_F(probe_test, no_power_meter_is_unavailable) {
   EXPECT_FALSE(probe_named("energy")->start(*m_to, root().c_str()));
   EXPECT_EQ(names().unavailable, std::vector<std::string>{"energy"});

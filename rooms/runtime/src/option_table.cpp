@@ -1,5 +1,6 @@
 #include "option_table.hpp"
 
+#include "power_meter.hpp"
 #include "trimtab/options/run_options.hpp"
 
 namespace trimtab::task_steering {
@@ -28,6 +29,24 @@ void set_tuned(chosen_options& target, const value& to) {
   target.tuning.grain = to.has(1);
   target.tuning.scheduler = to.has(2);
   target.has_tune = true;
+}
+
+constexpr std::string_view meter_words[] = {"powercap", "simulated"};
+constexpr std::size_t simulated_meter = 1;
+
+constexpr options::values meter() noexcept {
+  options::values allowed = word(word_of<meter_words>);
+  allowed.has_tunables = [](std::string_view name) { return name == meter_words[simulated_meter]; };
+  return allowed;
+}
+
+void set_meter(chosen_options& target, const value& to) {
+  target.tuning.energy_j = {};
+  target.tuning.energy_source.clear();
+  if (to.index != simulated_meter) return;
+  const simulated_power power = simulated_power_from(to.tunables);
+  target.tuning.energy_j = simulated_energy(power);
+  target.tuning.energy_source = power.text();
 }
 
 constexpr row<chosen_options> table[] = {
@@ -64,6 +83,11 @@ constexpr row<chosen_options> table[] = {
     {{"TRIMTAB_POWER_LIMIT", "0", number(0, 1'000'000),
       "watts that all processors together may take: the cap of workers is chosen for it; 0: no limit", "power-limit"},
      [](chosen_options& into, const value& to) { into.tuning.power_limit_w = static_cast<double>(to.number); }},
+    {{"TRIMTAB_POWER_METER", "powercap", meter(),
+      "what tells how much power is taken. powercap: the processors' own meters; simulated: a model for machines without "
+      "one, so many watts (idle_w) and so many more for each CPU that the program keeps busy (cpu_w)",
+      "power-meter"},
+     set_meter},
     {{"TRIMTAB_PRINT_DECISIONS", "0", flag(), "1: the decisions of tuning are printed when the runtime ends",
       "print-decisions"},
      [](chosen_options& into, const value& to) { into.tuning.print_decisions = to.is_set(); }},

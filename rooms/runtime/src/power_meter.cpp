@@ -1,7 +1,12 @@
 #include "power_meter.hpp"
 
+#include <time.h>
+
+#include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 
 #include "trimtab/base/read_file.hpp"
 
@@ -18,7 +23,51 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   return std::strtoull(text, nullptr, 10);
 }
 
+double cpu_seconds() noexcept {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+// Nothing: it is no number of watts.
+std::optional<double> watts_in(std::string_view text) {
+  double watts = 0;
+  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), watts);
+  const bool is_number = error == std::errc() && stopped == text.data() + text.size();
+  return is_number && watts >= 0 && watts <= 1e6 ? std::optional(watts) : std::nullopt;
+}
+
 }  // namespace
+
+std::string simulated_power::text() const {
+  char words[96];
+  std::snprintf(words, sizeof words, "simulated: %g W, and %g W for each busy CPU", idle_w, cpu_w);
+  return words;
+}
+
+simulated_power simulated_power_from(std::string_view tunables) {
+  simulated_power power;
+  for (std::string_view left = tunables; !left.empty();) {
+    const std::string_view next = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(left.size(), next.size() + 1));
+    const std::size_t equals = std::min(next.find('='), next.size());
+    const std::string_view name = next.substr(0, equals);
+    const std::optional<double> watts = watts_in(next.substr(std::min(equals + 1, next.size())));
+    if (!watts || (name != "idle_w" && name != "cpu_w"))
+      throw std::invalid_argument("trimtab: option power-meter: \"" + std::string(next) +
+                                  "\": expected idle_w=WATTS or cpu_w=WATTS, 0 to 1000000");
+    (name == "idle_w" ? power.idle_w : power.cpu_w) = *watts;
+  }
+  return power;
+}
+
+simulated_energy::simulated_energy(simulated_power power)
+    : m_power(power), m_began(std::chrono::steady_clock::now()), m_cpu_s_at_begin(cpu_seconds()) {}
+
+std::optional<double> simulated_energy::operator()() const {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - m_began).count();
+  return m_power.idle_w * seconds + m_power.cpu_w * (cpu_seconds() - m_cpu_s_at_begin);
+}
 
 package_energy::package_energy(const std::string& root) {
   for (unsigned package = 0; package < most_packages; ++package) {

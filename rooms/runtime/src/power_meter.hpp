@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trimtab::task_steering {
@@ -23,6 +24,27 @@ class package_energy {
   };
   std::vector<meter> m_meters;
   double m_joules = 0;
+};
+
+// A power meter for machines that have none: so many watts whatever happens, and so many more for each CPU that this process
+// keeps busy.
+struct simulated_power {
+  double idle_w = 20, cpu_w = 10;
+  std::string text() const;  // "simulated: 20 W, and 10 W for each busy CPU"
+};
+// "idle_w=20,cpu_w=10", each of them optional. Throws std::invalid_argument.
+simulated_power simulated_power_from(std::string_view tunables);
+
+// Energy of that, joules since it was made.
+class simulated_energy {
+ public:
+  explicit simulated_energy(simulated_power power);
+  std::optional<double> operator()() const;
+
+ private:
+  simulated_power m_power;
+  std::chrono::steady_clock::time_point m_began;
+  double m_cpu_s_at_begin;
 };
 
 // One thread at a time.

@@ -36,7 +36,10 @@ bool is_of_the_moment(const tuning_options& options) noexcept {
 // How later runs find it, which may start other programs, too; "": not at all.
 std::string key_of(const steer::subject_info& subject, const tuning_options& options) {
   if (subject.id == cap_subject && is_of_the_moment(options)) return "";
-  return "tasks/" + std::string(program_invocation_short_name) + "/" + subject.name;
+  std::string key = "tasks/" + std::string(program_invocation_short_name) + "/" + subject.name;
+  // What is best under one limit of power is not under another.
+  if (options.power_limit_w > 0) key += " at " + steer::exactly(options.power_limit_w) + " W";
+  return key;
 }
 
 using described = steer::policy_description;
@@ -199,6 +202,8 @@ class tuning {
     if (m_options.workers && m_options.policy == cap_policy::power_limit && !m_cap.has_meter())
       m_record.unavailable("power limit", "there is no power meter that may be read in /sys/class/powercap",
                            "nothing was limited; as root, or: sudo chmod a+r /sys/class/powercap/*/energy_uj");
+    if (!m_options.energy_source.empty())
+      m_record.unavailable("measured power", m_options.energy_source.c_str(), "--trimtab:power-meter=powercap measures it");
     if (m_cap_source.is_gone())
       m_record.unavailable("cap of workers", "the program has set it", "it was left to the program");
     if (m_options.scheduler && !m_scheduler)

@@ -98,6 +98,10 @@ TEST_F(runtime_options_test, nothing_is_tuned_unless_it_is_asked_for) {
   EXPECT_NE(error_of({"--trimtab:tune=workers,cap"})
                 .find("is \"workers,cap\", expected a comma list of workers, grain, scheduler"),
             std::string::npos);
+  EXPECT_TRUE(read({"--trimtab:power-limit=200", "--trimtab:power-meter=simulated:idle_w=5,cpu_w=10"}).options.companion);
+  EXPECT_NE(error_of({"--trimtab:power-meter=simulated:idle=5"}).find("\"idle=5\": expected idle_w=WATTS"),
+            std::string::npos);
+  EXPECT_NE(error_of({"--trimtab:power-meter=rapl"}).find("expected one of powercap, simulated"), std::string::npos);
   EXPECT_NE(error_of({"--trimtab:tune-policy=power-limit"}).find("power-limit is 0"), std::string::npos);
 }
 

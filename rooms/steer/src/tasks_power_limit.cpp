@@ -44,7 +44,10 @@ void power_limit::period(const subject_view& subject, std::uint32_t place, doubl
     const double surplus = std::ceil((watts - m_options.limit_w) / std::max(worker_w, 1e-6));
     to -= std::min(index, static_cast<std::size_t>(std::clamp(surplus, 1.0, 1e6)));
   } else if (index + 1 < values.size() && watts + worker_w < m_options.limit_w * (1 - m_options.room)) {
-    to += 1;
+    // As many as there is room for, once it is known what one takes.
+    const double room = std::floor((m_options.limit_w * (1 - m_options.room) - watts) / std::max(worker_w, 1e-6));
+    const double added = m_worker_w > 0 ? room : 1;
+    to += std::min(values.size() - 1 - index, static_cast<std::size_t>(std::clamp(added, 1.0, 1e6)));
   }
   if (to == index) return;
   proposal proposed;

@@ -169,6 +169,37 @@ TEST(tasks, power_stays_below_the_limit_and_close_to_it) {
   EXPECT_LE(runtime.value() * 6, 200);
 }
 
+// The published bar: within one worker of what is best by the model, after 20 periods, and from then on.
+TEST(tasks, power_settles_within_one_worker_of_the_best_within_20_periods) {
+  constexpr double period = power_limit_options{}.period_s;
+  for (const knob_value workers : {1, 2, 4, 8, 16, 48, 64, 200})
+    for (const double idle_w : {0.0, 20.0, 60.0, 200.0})
+      for (const double worker_w : {0.5, 3.0, 6.0, 45.0})
+        for (const double share : {0.2, 0.5, 0.8, 1.5})
+          for (const double noise : {0.0, 0.005}) {
+            random_source chance(static_cast<std::uint64_t>(workers));
+            const auto power = [&](knob_value count) { return idle_w + worker_w * static_cast<double>(count); };
+            // So that a part of the workers fits, or all of them.
+            const double limit = idle_w + share * worker_w * static_cast<double>(workers);
+            simulated runtime(workers, std::make_unique<power_limit>(power_limit_options{.limit_w = limit}));
+            runtime.watts = [&](knob_value count) { return power(count) * (1 + noise * (2 * chance.share() - 1)); };
+            const std::string title = std::to_string(workers) + " workers, " + std::to_string(idle_w) + " + " +
+                                      std::to_string(worker_w) + " W each, limit " + std::to_string(limit);
+            // The policy keeps a fiftieth of the limit free: best is what fits below that.
+            const double usable = limit * (1 - power_limit_options{}.room);
+            const double fits = std::clamp(std::floor((usable - idle_w) / worker_w), 1.0, static_cast<double>(workers));
+            const double at_most =
+                std::clamp(std::floor((limit - idle_w) / worker_w + 1e-9), 1.0, static_cast<double>(workers));
+            runtime.run(20 * period);
+            for (int later = 0; later < 20; ++later) {
+              const auto now = static_cast<double>(runtime.value());
+              EXPECT_GE(now, fits - 1) << title;
+              EXPECT_LE(now, at_most + (noise > 0 ? 1 : 0)) << title;
+              runtime.run(period);
+            }
+          }
+}
+
 TEST(tasks, power_below_any_cap_leaves_one_worker) {
   simulated runtime(8, std::make_unique<power_limit>(power_limit_options{.limit_w = 10}));
   runtime.watts = power_of;

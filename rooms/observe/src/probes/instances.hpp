@@ -13,6 +13,8 @@ probe* cpu_probe_instance();
 probe* memory_probe_instance();
 probe* psi_probe_instance();
 probe* cgroup_probe_instance();
+probe* disk_probe_instance();
+probe* network_probe_instance();
 probe* energy_probe_instance();
 probe* hwcounters_probe_instance();
 

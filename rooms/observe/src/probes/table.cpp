@@ -12,6 +12,8 @@ constexpr probe_row rows[] = {
     {"memory", "resident memory, memory left on the machine, major page faults", true, 100, memory_probe_instance},
     {"psi", "pressure stall information: time in which work waited for CPU, memory or I/O", true, 200, psi_probe_instance},
     {"cgroup", "the CPU quota and the time lost to it", true, 100, cgroup_probe_instance},
+    {"disk", "bytes read from disks and written to them, by the process and by the machine", true, 200, disk_probe_instance},
+    {"network", "bytes received and sent over the network interfaces", true, 200, network_probe_instance},
     {"energy", "energy of processor packages and memory through powercap", true, 100, energy_probe_instance},
     {"hwcounters", "cycles, instructions and cache misses of each lane", false, 50, hwcounters_probe_instance},
     {nullptr, nullptr, false, 0, nullptr},

@@ -39,6 +39,7 @@ struct tuning_options {
 
   // For tests and simulations: energy taken so far, in joules. Not set: the meters of the machine.
   std::function<std::optional<double>()> energy_j = {};
+  std::string energy_source = {};  // not empty: such energy is not measured; the report says so
   // Instead of the policies that the options name.
   std::vector<std::function<std::unique_ptr<steer::policy>()>> policies = {};
   // Of each decision, and whether it could be applied; on the steering thread. Of the scheduler's: on the thread that makes

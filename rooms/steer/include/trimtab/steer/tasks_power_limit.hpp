@@ -1,6 +1,6 @@
 // The cap of workers under a limit of power, as published for miniGhost under 200 W (33 % less power for 12 % more time):
-// fewer workers while the meter is above the limit, one more while there is room for what one more takes. A rule: it changes
-// the cap at once. Where there is no meter it does nothing.
+// fewer workers while the meter is above the limit, more while there is room for what one takes: one at first, then as many
+// as there is room for. A rule: it changes the cap at once. Where there is no meter it does nothing.
 #pragma once
 
 #include <cstdint>
