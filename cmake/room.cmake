@@ -95,7 +95,7 @@ function(trimtab_room_tests room)
     gtest_discover_tests(test_${room} TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
     return()
   endif()
-  set(left_out machine.* simulated_jobs.lose_* selection_of_messages.* view_staleness.* servers/*_with_1_servers
+  set(left_out machine.* simulated_jobs.lose_* selection_of_messages.* view_staleness.* simulated_sharing.* servers/*_with_1_servers
     interleaved_policies/* interleaved.a_queue_gives_each_task_once_whatever_the_schedule)
   foreach(policy local local_priority abp_priority hierarchy static_priority periodic_priority)
     list(APPEND left_out */${policy}_1)
