@@ -20,7 +20,7 @@ from trimtab.readers import open_run
 
 from benchmarks.machine import Patience, Watch
 from benchmarks.measure import measure_all
-from benchmarks.running import BenchError, finished
+from benchmarks.running import BenchError, finished, make
 
 BARE, OURS, PERF = "bare", "trimtab-kernel", "perf sched record"
 _TIMEOUT_S = 300
@@ -82,6 +82,8 @@ def run_scheduler(
 ) -> dict[str, Any]:
     """All results; what needs `perf` is left out where that is not installed, and everything where recording is not permitted."""
     workloads = root / "build" / "workloads"
+    make(root, "benchmarks", programs)
+    make(root, "workloads", workloads)
     problem = _problem()
     cases: Sequence[_Case] = (
         () if problem else _COSTS if shutil.which("perf") is None else (*_COSTS, *_AGREEMENTS)
