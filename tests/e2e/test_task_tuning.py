@@ -226,9 +226,27 @@ def test_without_a_meter_it_is_told(workload: Workload) -> None:
     assert "power limit: there is no power meter" in completed.stderr
 
 
+def test_a_simulated_meter_limits_as_a_real_one_does_and_is_told_of(run: Run, workload: Workload) -> None:
+    # However little of the CPUs two workers get: more than one of them never fits.
+    options = ["--trimtab:workers=2", "--trimtab:power-limit=1", "--trimtab:print-decisions"]
+    meter = "--trimtab:power-meter=simulated:idle_w=0,cpu_w=100"
+    watched = long_enough(
+        STEPS,
+        lambda steps: run(workload("heat_ring"), *RING, steps, *options, meter),
+        lambda watched: bool(_decisions(watched.done.stderr)),
+    )
+    assert watched.done.returncode == 0, watched.done.stderr
+    assert _decisions(watched.done.stderr) == [("runtime 1", "workers", 2, 1, "set")]
+    report = watched.report()
+    assert report["decisions"][0]["reason"].endswith(" W, limit 1.0 W")
+    why = "simulated: 0 W, and 100 W for each busy CPU"
+    assert ("measured power", why) in [(each["what"], each["why"]) for each in report["unavailable"]]
+
+
 @pytest.mark.parametrize(
     ("option", "told"),
     [
+        ("power-meter=simulated:watts=1", '"watts=1": expected idle_w=WATTS or cpu_w=WATTS'),
         ("tune=cap", 'tune is "cap", expected a comma list of workers, grain, scheduler'),
         ("tune-policy=best", 'tune-policy is "best", expected one of tuner, queue-length, power-limit, fit'),
         ("power-limit=much", 'power-limit is "much", expected a number from 0 to 1000000'),

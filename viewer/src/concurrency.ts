@@ -1,6 +1,7 @@
 // How many threads were in which region over time.
 
 import uPlot from "uplot";
+import { type Cap, capOverTime } from "./cap";
 import type { Spec, TimeCharts, TipRow } from "./charts";
 import { resolved } from "./colors";
 import { empty, h, note, section } from "./dom";
@@ -27,6 +28,7 @@ export function concurrency(report: Report, charts: TimeCharts, color: (name: st
   }
   const isShown = line.series.map(() => true);
   const colors = line.series.map((series) => color(series.name));
+  const cap = capOverTime(report, edgesOf(line));
   const host = h("div", { class: "chart" });
   const range = h("span", { class: "soft", role: "status" });
   const all = h("button", { type: "button", on: { click: () => charts.reset() } }, "All");
@@ -60,16 +62,17 @@ export function concurrency(report: Report, charts: TimeCharts, color: (name: st
       button.addEventListener("click", () => {
         isShown[at] = !isShown[at];
         button.setAttribute("aria-pressed", String(isShown[at]));
-        plot?.setData(aligned(line, isShown), false);
+        plot?.setData(aligned(line, isShown, cap), false);
         plot?.redraw();
       });
       return button;
     }),
     line.waiting.some((value) => value > 0) &&
       h("span", { class: "key" }, h("i", { class: "dash" }), "of these waiting inside"),
+    cap && h("span", { class: "key" }, h("i", { class: "stroke" }), cap.label),
   );
   // A chart needs its width: drawn once it is in the document.
-  queueMicrotask(() => (plot = charts.add(host, spec(report, line, isShown, colors))));
+  queueMicrotask(() => (plot = charts.add(host, spec(report, line, isShown, colors, cap))));
   return section(
     "over-time",
     "Concurrency over time",
@@ -112,20 +115,24 @@ function tool(sign: string, name: string, act: () => void): HTMLElement {
   return h("button", { type: "button", "aria-label": name, title: name, on: { click: act } }, sign);
 }
 
-function aligned(line: Timeline, isShown: boolean[]): uPlot.AlignedData {
-  const bins = line.series[0]!.lanes.length;
-  const edges = Array.from({ length: bins + 1 }, (_, at) => at * line.dt_s);
-  // Where nothing waited there is no line, rather than one along the axis.
-  const waiting = edges.map((_, at) => line.waiting[Math.min(at, bins - 1)] || null);
-  return [edges, ...stacked(line, isShown), waiting];
+function edgesOf(line: Timeline): number[] {
+  return Array.from({ length: line.series[0]!.lanes.length + 1 }, (_, at) => at * line.dt_s);
 }
 
-function spec(report: Report, line: Timeline, isShown: boolean[], colors: string[]): Spec {
+function aligned(line: Timeline, isShown: boolean[], cap: Cap | null): uPlot.AlignedData {
+  const bins = line.series[0]!.lanes.length;
+  const edges = edgesOf(line);
+  // Where nothing waited there is no line, rather than one along the axis.
+  const waiting = edges.map((_, at) => line.waiting[Math.min(at, bins - 1)] || null);
+  return [edges, ...stacked(line, isShown), waiting, ...(cap ? [cap.values] : [])];
+}
+
+function spec(report: Report, line: Timeline, isShown: boolean[], colors: string[], cap: Cap | null): Spec {
   const count = line.series.length,
     bins = line.series[0]!.lanes.length;
   const stepped = uPlot.paths.stepped!({ align: 1 });
-  const data = aligned(line, isShown);
-  const peak = Math.max(...(data[count] as number[]));
+  const data = aligned(line, isShown, cap);
+  const peak = Math.max(...(data[count] as number[]), ...(cap ? cap.values : []));
   const isCpuNear = report.cpus_available !== null && report.cpus_available <= peak * 4;
   const tip = (time: number): TipRow[] => {
     const bin = Math.min(Math.max(Math.floor(time / line.dt_s), 0), bins - 1);
@@ -144,6 +151,7 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
     const waiting = line.waiting[bin] ?? 0;
     if (waiting > 0.0005)
       shown.push({ color: "var(--wait-line)", label: "of these waiting inside", value: waiting.toFixed(2) });
+    if (cap) shown.push({ color: "var(--fg)", label: cap.label, value: String(cap.values[bin]) });
     return shown.length ? shown : [{ color: "transparent", label: "no parallel region", value: "" }];
   };
   return {
@@ -167,6 +175,9 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
         dash: [5, 3],
         stroke: () => resolved("var(--wait-line)"),
       },
+      ...(cap
+        ? [{ paths: stepped, points: { show: false }, width: 2, stroke: () => resolved("var(--fg)") }]
+        : []),
     ],
     bands: colors.slice(1).map((color, at) => ({ series: [at + 2, at + 1], fill: () => resolved(color) })),
     draw: (plot) => {

@@ -64,6 +64,25 @@ const PLANS: Plan[] = [
     of: [["major page faults", "major faults"]],
   },
   {
+    title: "Disk traffic of the program",
+    unit: "B",
+    explain: "bytes a second that disks read and wrote for it",
+    of: [
+      ["disk read", "read"],
+      ["disk written", "written"],
+    ],
+  },
+  {
+    title: "Network traffic",
+    unit: "B",
+    explain: "bytes a second, of everything that uses these interfaces",
+    of: [
+      ["network received", "received"],
+      ["network sent", "sent"],
+      ["loopback traffic", "within this machine"],
+    ],
+  },
+  {
     title: "Pressure on the machine",
     unit: "%",
     scale: 100,
@@ -88,7 +107,7 @@ const PLANS: Plan[] = [
   },
 ];
 /** Counters that say the same in another way, or are parts of a figure elsewhere: at hand, but folded away. */
-const FURTHER = /^(cpu busy|process run delay|switch records lost|quota periods|.*pressure .*|cycles|instructions)/;
+const FURTHER = /^(cpu busy|machine disk .*|process run delay|switch records lost|quota periods|.*pressure .*|cycles|instructions)/;
 const LEAST_POINTS = 3;
 const POWER = /^energy /;
 /** Figures of task runtimes by path: what of whom, such as /threads{locality#0/worker-thread#1}/idle-rate. */

@@ -8,7 +8,8 @@
 
 namespace trimtab::kernel {
 
-static_assert(record_decoder::sample_type() == (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW));
+static_assert(record_decoder::sample_type() ==
+              (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW));
 
 namespace {
 
@@ -80,8 +81,8 @@ bool record_decoder::are_within(const sample& of, const places&... which) noexce
 }
 
 std::optional<record_decoder::sample> record_decoder::read_sample(std::span<const std::byte> body) noexcept {
-  // u32 pid, tid; u64 time; u32 cpu, reserved; u32 size; the tracepoint's record
-  constexpr std::size_t tid_at = 4, time_at = 8, cpu_at = 16, size_at = 24, raw_at = 28;
+  // u32 pid, tid; u64 time; u32 cpu, reserved; u64 period; u32 size; the tracepoint's record
+  constexpr std::size_t tid_at = 4, time_at = 8, cpu_at = 16, size_at = 32, raw_at = 36;
   if (body.size() < raw_at) {
     ++m_faults.truncated;
     return std::nullopt;

@@ -95,7 +95,8 @@ inline bytes sample_of(const bytes& raw, const sample_head& head = {}) {
   put(body, 8, head.time_ns);
   put(body, 16, head.cpu);
   put(body, 20, std::uint32_t{0});
-  put(body, 24, static_cast<std::uint32_t>(raw.size()));
+  put(body, 24, std::uint64_t{1});
+  put(body, 32, static_cast<std::uint32_t>(raw.size()));
   body.insert(body.end(), raw.begin(), raw.end());
   return with_header(PERF_RECORD_SAMPLE, body);
 }

@@ -21,7 +21,8 @@ struct decoder_faults {
 
 class record_decoder {
  public:
-  // As PERF_SAMPLE_TID | TIME | CPU | RAW, in this order in each sample.
+  // As PERF_SAMPLE_TID | TIME | CPU | PERIOD | RAW, in this order in each sample. The period is not looked at; but without
+  // it the kernel would make a sample of each nanosecond that sched_stat_runtime tells of.
   static constexpr std::uint64_t sample_type();
 
   // The texts of events/sched/NAME/format. Throws format_error, also where a field is missing. Some kernels do not have the
@@ -95,8 +96,9 @@ class record_decoder {
 };
 
 constexpr std::uint64_t record_decoder::sample_type() {
-  constexpr std::uint64_t tid = 1u << 1, time = 1u << 2, cpu = 1u << 7, raw = 1u << 10;  // enum perf_event_sample_format
-  return tid | time | cpu | raw;
+  constexpr std::uint64_t tid = 1u << 1, time = 1u << 2, cpu = 1u << 7, period = 1u << 8,
+                          raw = 1u << 10;  // enum perf_event_sample_format
+  return tid | time | cpu | period | raw;
 }
 
 }  // namespace trimtab::kernel

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { capOverTime } from "../src/cap";
+import { read } from "../src/read";
+
+const decision = (time_s: number, from: string, to: string, fields: object = {}) => ({
+  process: "a",
+  subject: "runtime 1",
+  time_s,
+  changes: [{ knob: "workers", from, to }],
+  ...fields,
+});
+const cap = (...decisions: object[]) => capOverTime(read({ decisions }), [0, 1, 2, 3]);
+
+test("the cap is what the last decision made it", () => {
+  const found = cap(decision(1, "8", "4"), decision(1.5, "4", "5"));
+  assert.deepEqual(found, { label: "cap of workers", values: [8, 4, 5, 5] });
+});
+
+test("threads of teams have a cap, too", () => {
+  const changes = [
+    { knob: "threads_if_bad", from: "0", to: "1" },
+    { knob: "threads", from: "2", to: "1" },
+  ];
+  const found = cap(decision(2.5, "", "", { subject: "threads of teams", changes }));
+  assert.deepEqual(found, { label: "threads that a team may have", values: [2, 2, 2, 1] });
+});
+
+test("without decisions, of single regions and of several runtimes there is none", () => {
+  assert.equal(cap(), null);
+  assert.equal(cap(decision(1, "2", "1", { subject: "loop.c:7 (main)" })), null);
+  assert.equal(cap(decision(1, "2", "1"), decision(2, "2", "1", { subject: "runtime 2" })), null);
+  assert.equal(cap(decision(1, "as written", "1")), null);
+});
