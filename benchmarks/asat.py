@@ -27,7 +27,8 @@ from benchmarks.running import BenchError, finished, make
 WORD = "study-asat"
 _TIMEOUT_S = 120
 _CPUS = len(os.sched_getaffinity(0))
-_HOG = ["sh", "-c", "while :; do :; done"]
+# It ends by itself, too, where the benchmark is killed.
+_HOG = ["timeout", str(_TIMEOUT_S), "sh", "-c", "while :; do :; done"]
 # Evaluations eight times as often as published, as in the study of threads that fit.
 _EVAL_S = 0.06
 FREE, SPINNING = "free", {"OMP_WAIT_POLICY": "ACTIVE", "OMP_NUM_THREADS": str(_CPUS)}
@@ -188,7 +189,7 @@ def _make_load(load: Load, begin: float) -> None:
 def _end(hogs: list[subprocess.Popen[bytes]], kept: int = 0) -> None:
     while len(hogs) > kept:
         with suppress(ProcessLookupError):
-            hogs[-1].kill()
+            hogs[-1].terminate()
         hogs.pop().wait()
 
 
