@@ -175,9 +175,7 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
         dash: [5, 3],
         stroke: () => resolved("var(--wait-line)"),
       },
-      ...(cap
-        ? [{ paths: stepped, points: { show: false }, width: 2, stroke: () => resolved("var(--fg)") }]
-        : []),
+      ...(cap ? [{ paths: stepped, points: { show: false }, width: 2, stroke: () => resolved("var(--fg)") }] : []),
     ],
     bands: colors.slice(1).map((color, at) => ({ series: [at + 2, at + 1], fill: () => resolved(color) })),
     draw: (plot) => {

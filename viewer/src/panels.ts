@@ -107,7 +107,8 @@ const PLANS: Plan[] = [
   },
 ];
 /** Counters that say the same in another way, or are parts of a figure elsewhere: at hand, but folded away. */
-const FURTHER = /^(cpu busy|machine disk .*|process run delay|switch records lost|quota periods|.*pressure .*|cycles|instructions)/;
+const FURTHER =
+  /^(cpu busy|machine disk .*|process run delay|switch records lost|quota periods|.*pressure .*|cycles|instructions)/;
 const LEAST_POINTS = 3;
 const POWER = /^energy /;
 /** Figures of task runtimes by path: what of whom, such as /threads{locality#0/worker-thread#1}/idle-rate. */
