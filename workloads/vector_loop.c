@@ -1,6 +1,7 @@
 /* A vector loop that is forked and joined again and again: --size is the grain, elements of two arrays of doubles a region.
  * --window: beside others. It says "ready", is told on standard input when to begin, in seconds of the monotonic clock, and
- * for how many, and says how many updates of elements it got done and what CPU time they took; --steps does not matter then. */
+ * for how many, and says how many updates of elements it got done and what CPU time they took; --steps does not matter then.
+ */
 #include "common.h"
 
 enum { looked_at = 64, most_steps = 1000000000 };
