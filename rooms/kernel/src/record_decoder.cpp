@@ -133,13 +133,12 @@ std::optional<scheduler_event> record_decoder::of_fork(const sample& of) noexcep
   return event;
 }
 
-std::optional<scheduler_event> record_decoder::of_runtime(const sample& of) noexcept {
-  if (!are_within(of, m_runtime->pid, m_runtime->runtime)) return std::nullopt;
+std::optional<scheduler_event> record_decoder::of_runtime(const sample& of, const runtime_layout& layout) noexcept {
+  if (!are_within(of, layout.pid, layout.runtime)) return std::nullopt;
   scheduler_event event = event_of(of, event_kind::ran);
-  event.thread = thread_of(m_runtime->pid.read(of.raw));
+  event.thread = thread_of(layout.pid.read(of.raw));
   constexpr std::uint64_t longest_ns = std::numeric_limits<std::uint32_t>::max();
-  event.other =
-      static_cast<std::uint32_t>(std::min(static_cast<std::uint64_t>(m_runtime->runtime.read(of.raw)), longest_ns));
+  event.other = static_cast<std::uint32_t>(std::min(static_cast<std::uint64_t>(layout.runtime.read(of.raw)), longest_ns));
   return event;
 }
 
@@ -168,7 +167,7 @@ std::optional<scheduler_event> record_decoder::decode(std::span<const std::byte>
   if (!found || !are_within(*found, m_type)) return std::nullopt;
   const auto type = static_cast<std::uint64_t>(m_type.read(found->raw));
   if (type == m_switch.id) return of_switch(*found);
-  if (m_runtime && type == m_runtime->id) return of_runtime(*found);
+  if (m_runtime && type == m_runtime->id) return of_runtime(*found, *m_runtime);
   if (type == m_wakeup.id) return of_wakeup(*found, m_wakeup);
   if (type == m_wakeup_new.id) return of_wakeup(*found, m_wakeup_new);
   if (type == m_migrate.id) return of_migration(*found);

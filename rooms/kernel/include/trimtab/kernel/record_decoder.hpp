@@ -80,7 +80,7 @@ class record_decoder {
   std::optional<scheduler_event> of_wakeup(const sample& of, const wakeup_layout& layout) noexcept;
   std::optional<scheduler_event> of_migration(const sample& of) noexcept;
   std::optional<scheduler_event> of_fork(const sample& of) noexcept;
-  std::optional<scheduler_event> of_runtime(const sample& of) noexcept;
+  std::optional<scheduler_event> of_runtime(const sample& of, const runtime_layout& layout) noexcept;
   static scheduler_event event_of(const sample& of, event_kind kind) noexcept;
   template <class... places>
   bool are_within(const sample& of, const places&... which) noexcept;
