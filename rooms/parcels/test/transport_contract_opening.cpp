@@ -104,11 +104,11 @@ TEST_P(transport_contract, after_many_jobs_nothing_is_left_of_them) {
   const possessions before = count_possessions();
   open_and_close(100);
   possessions after = count_possessions();
-  // The kernel may list a thread a little longer than its end can be seen by who joins it.
+  // The kernel may list a thread a little longer than its end can be seen by who joins it: also in the first count.
   for (const test_deadline deadline; after.threads > before.threads && !deadline.is_over(); after = count_possessions())
     std::this_thread::yield();
   EXPECT_EQ(after.descriptors, before.descriptors);
-  EXPECT_EQ(after.threads, before.threads);
+  EXPECT_LE(after.threads, before.threads);
   EXPECT_LT(after.mappings, before.mappings + 50) << "stacks and heaps of threads vary a little";
 }
 
