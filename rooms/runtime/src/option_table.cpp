@@ -34,6 +34,13 @@ void set_tuned(chosen_options& target, const value& to) {
 constexpr std::string_view meter_words[] = {"powercap", "simulated"};
 constexpr std::size_t simulated_meter = 1;
 
+constexpr std::string_view expected_watts = "watts, 0 to 1000000";
+constexpr steer::tunable_info simulated_tunables[] = {
+    {.name = "idle_w", .expected = expected_watts, .is_zero_allowed = true, .most = 1e6},
+    {.name = "cpu_w", .expected = expected_watts, .is_zero_allowed = true, .most = 1e6},
+};
+constexpr meter_tunables meters[] = {{meter_words[0], {}}, {meter_words[simulated_meter], simulated_tunables}};
+
 constexpr options::values meter() noexcept {
   options::values allowed = word(word_of<meter_words>);
   allowed.has_tunables = [](std::string_view name) { return name == meter_words[simulated_meter]; };
@@ -96,5 +103,6 @@ constexpr row<chosen_options> table[] = {
 }  // namespace
 
 std::span<const row<chosen_options>> option_table() noexcept { return table; }
+std::span<const meter_tunables> tunables_of_meters() noexcept { return meters; }
 
 }  // namespace trimtab::task_steering

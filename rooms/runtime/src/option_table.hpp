@@ -3,9 +3,11 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "trimtab/options/option.hpp"
 #include "trimtab/runtime/tuning.hpp"
+#include "trimtab/steer/thread_fitting/tunables.hpp"
 #include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::task_steering {
@@ -18,5 +20,12 @@ struct chosen_options {
 };
 
 std::span<const options::row<chosen_options>> option_table() noexcept;
+
+// What may be set of a power meter, behind its word and a colon.
+struct meter_tunables {
+  std::string_view word;
+  std::span<const steer::tunable_info> tunables;
+};
+std::span<const meter_tunables> tunables_of_meters() noexcept;
 
 }  // namespace trimtab::task_steering

@@ -36,15 +36,20 @@ std::string json_of(const steer::tunable_info& of) {
   return made + ", \"words\": [" + words + "]}";
 }
 
+std::string json_of(std::string_view word, std::span<const steer::tunable_info> all) {
+  std::string tunables;
+  for (const steer::tunable_info& tunable : all) tunables += (tunables.empty() ? "\n   " : ",\n   ") + json_of(tunable);
+  return "\n  " + options::json_text(word) + ": [" + tunables + "]";
+}
+
+// Of words that may have them, of all options.
 std::string json_of_tunables() {
-  std::string policies;
-  for (const std::string_view policy : session::thread_policy_words) {
-    std::string tunables;
-    for (const steer::tunable_info& tunable : steer::tunables_of(policy))
-      tunables += (tunables.empty() ? "\n   " : ",\n   ") + json_of(tunable);
-    policies += (policies.empty() ? "\n  " : ",\n  ") + options::json_text(policy) + ": [" + tunables + "]";
-  }
-  return "{" + policies + "\n }";
+  std::string words;
+  for (const std::string_view policy : session::thread_policy_words)
+    words.append(words.empty() ? "" : ",").append(json_of(policy, steer::tunables_of(policy)));
+  for (const auto& meter : task_steering::tunables_of_meters())
+    words.append(",").append(json_of(meter.word, meter.tunables));
+  return "{" + words + "\n }";
 }
 
 std::string json() {
