@@ -17,6 +17,9 @@ UNITS = {
     "KiB": "1024 bytes",
     "CPUs": "may be a fraction",
     "share": "from 0 to 1",
+    "J": "joules",
+    "W": "watts",
+    "J s": "joules x seconds",
 }
 
 _PROCESS = F("process", "text", "`id` of the process")
@@ -368,6 +371,44 @@ COUNTER = T(
         F("values", "number[]", "at these times"),
     ),
 )
+ENERGY = T(
+    "Energy",
+    "What the power meters counted of the machines of the run, whoever ran on them.",
+    (
+        F("meters", "text[]", "their names"),
+        F("seconds", "number", "how long they counted, the longest of the hosts", "s"),
+        F("joules", "number", "sum over the hosts", "J"),
+        F("watts", "number?", "`joules` / `seconds`", "W", "counted for no time"),
+        F("joule_seconds", "number", "`joules` x `seconds`", "J s"),
+    ),
+)
+COUNTER_USE = T(
+    "CounterUse",
+    "How much of a counter was counted while a region or a kind of task ran: an estimate, of a run with all events.",
+    (
+        _PROCESS,
+        F("counter", "text", "its `name` in `counters`"),
+        F("unit", "text", "of the values"),
+        F(
+            "key",
+            "text?",
+            "`key` of the region or kind of task",
+            unknown="neither ran, or several small ones",
+        ),
+        F("name", "text", "of the region or kind of task, as people read it; `outside`; `others`"),
+        F(
+            "value",
+            "number",
+            "counted while it ran, by the lane itself or, if it has no lane, by the whole machine",
+        ),
+        F("share", "number", "of what was counted in all", "share"),
+        F(
+            "certain",
+            "number",
+            "the part of `value` from between two readings with hardly anything else in between",
+        ),
+    ),
+)
 SIZE_CLASS = T(
     "SizeClass",
     "Parcels by the size of their arguments.",
@@ -650,6 +691,8 @@ REPORT = T(
         F("schedulers", "Scheduler[]", ""),
         F("lanes", "LaneSummary[]", ""),
         F("counters", "CounterSeries[]", ""),
+        F("energy", "Energy?", "of the machines", unknown="there was no power meter that could be read"),
+        F("counter_use", "CounterUse[]", "largest first, by process and counter; none without all events"),
         F("timeline", "Timeline?", "the sum over the processes that take part", unknown="no events"),
     ),
 )
@@ -693,6 +736,8 @@ REPORT_SCHEMA = ReportSchema(
         SCHEDULER,
         LANE,
         COUNTER,
+        ENERGY,
+        COUNTER_USE,
         TIMELINE,
         SERIES,
     ),

@@ -212,7 +212,8 @@ class ProcessFiles:
 
     lanes: list[LaneFile] = field(default_factory=list)
     names: list[bytes] = field(default_factory=list)
-    samples: list[tuple[float, int, float]] = field(default_factory=list)
+    samples: list[tuple[float, int, float] | tuple[float, int, float, int]] = field(default_factory=list)
+    """Time, number of the counter, value, and lane, if it is a lane's."""
     decisions: list[bytes] = field(default_factory=list)
     switches: list[bytes] = field(default_factory=list)
     pid: int = 100
@@ -230,6 +231,7 @@ class ProcessFiles:
     real_offset: float = -5.0
     forked_from: int = 0
     state: int = 2
+    level: int = RecordLevel.PROFILE
     command: bytes = b"./app\0-x\0"
 
     def write(self, run: Path) -> Path:
@@ -242,7 +244,7 @@ class ProcessFiles:
             pid=self.pid,
             ppid=self.ppid,
             clock=ClockKind.MONOTONIC,
-            level=RecordLevel.PROFILE,
+            level=self.level,
             state=self.state if self.ended else ProcessState.RUNNING,
             lanes=len(self.lanes),
             mono_ns_0=int((5 + self.begin) * S),
@@ -271,8 +273,8 @@ class ProcessFiles:
             page(file_header(FileKind.NAMES, 0, 8192, len(names))) + names.ljust(8192, b"\0")
         )
         samples = [
-            packed(layout.SAMPLE, ticks=int(t * S), counter=chosen, lane=NO, value=value)
-            for t, chosen, value in self.samples
+            packed(layout.SAMPLE, ticks=int(t * S), counter=chosen, lane=(*lane, NO)[0], value=value)
+            for t, chosen, value, *lane in self.samples
         ]
         _write_records(home / "counters.tt", FileKind.COUNTERS, samples)
         _write_records(home / "decisions.tt", FileKind.DECISIONS, self.decisions)

@@ -105,6 +105,10 @@ export interface Report {
   schedulers: Scheduler[];
   lanes: LaneSummary[];
   counters: CounterSeries[];
+  /** of the machines; null: there was no power meter that could be read */
+  energy: Energy | null;
+  /** largest first, by process and counter; none without all events */
+  counter_use: CounterUse[];
   /** the sum over the processes that take part; null: no events */
   timeline: Timeline | null;
 }
@@ -844,6 +848,40 @@ export interface CounterSeries {
   values: number[];
 }
 
+/** What the power meters counted of the machines of the run, whoever ran on them. */
+export interface Energy {
+  /** their names */
+  meters: string[];
+  /** how long they counted, the longest of the hosts, s */
+  seconds: number;
+  /** sum over the hosts, J */
+  joules: number;
+  /** `joules` / `seconds`, W; null: counted for no time */
+  watts: number | null;
+  /** `joules` x `seconds`, J s */
+  joule_seconds: number;
+}
+
+/** How much of a counter was counted while a region or a kind of task ran: an estimate, of a run with all events. */
+export interface CounterUse {
+  /** `id` of the process */
+  process: string;
+  /** its `name` in `counters` */
+  counter: string;
+  /** of the values */
+  unit: string;
+  /** `key` of the region or kind of task; null: neither ran, or several small ones */
+  key: string;
+  /** of the region or kind of task, as people read it; `outside`; `others` */
+  name: string;
+  /** counted while it ran, by the lane itself or, if it has no lane, by the whole machine */
+  value: number;
+  /** of what was counted in all, share */
+  share: number;
+  /** the part of `value` from between two readings with hardly anything else in between */
+  certain: number;
+}
+
 /** How many lanes were inside which region or task, in bins of equal length. */
 export interface Timeline {
   /** begin of the first bin, s */
@@ -901,6 +939,8 @@ export const readReport = (from: Dict): Report => ({
   schedulers: dicts(from.schedulers).map(readScheduler),
   lanes: dicts(from.lanes).map(readLaneSummary),
   counters: dicts(from.counters).map(readCounterSeries),
+  energy: maybe(from.energy, readEnergy),
+  counter_use: dicts(from.counter_use).map(readCounterUse),
   timeline: maybe(from.timeline, readTimeline),
 });
 
@@ -1311,6 +1351,25 @@ export const readCounterSeries = (from: Dict): CounterSeries => ({
   lanes: figure(from.lanes),
   t_s: figures(from.t_s),
   values: figures(from.values),
+});
+
+export const readEnergy = (from: Dict): Energy => ({
+  meters: texts(from.meters),
+  seconds: amount(from.seconds),
+  joules: amount(from.joules),
+  watts: figure(from.watts),
+  joule_seconds: amount(from.joule_seconds),
+});
+
+export const readCounterUse = (from: Dict): CounterUse => ({
+  process: text(from.process),
+  counter: text(from.counter),
+  unit: text(from.unit),
+  key: text(from.key),
+  name: text(from.name),
+  value: amount(from.value),
+  share: amount(from.share),
+  certain: amount(from.certain),
 });
 
 export const readTimeline = (from: Dict): Timeline => ({

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import trimtab
+from trimtab.analysis.counter_use import counter_use
 from trimtab.analysis.counters import counters
 from trimtab.analysis.decisions import decisions
+from trimtab.analysis.energy import energy_of
 from trimtab.analysis.job import Job, job_of, without_launchers
 from trimtab.analysis.job_findings import job_findings
 from trimtab.analysis.job_timeline import job_timeline
@@ -100,6 +102,8 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
                 process_report.process, process_report.id, process_report.trace.span.wall_s
             ),
         ),
+        energy=energy_of(processes),
+        counter_use=_entries_of_processes(processes, counter_use),
         timeline=_timeline(job, timelines),
     )
 
@@ -150,6 +154,8 @@ def _of_launcher(run: Run) -> Report:
         schedulers=(),
         lanes=(),
         counters=(),
+        energy=None,
+        counter_use=(),
         timeline=None,
     )
 

@@ -35,6 +35,8 @@ class Report(Struct, frozen=True):
         network: messages between localities; None: none were recorded.
         kernel: the operating system's scheduler; None: not recorded (`--kernel`).
         decisions: in order of time.
+        energy: of the machines; None: there was no power meter that could be read.
+        counter_use: largest first, by process and counter; none without all events.
         timeline: the sum over the processes that take part; None: no events.
     """
 
@@ -70,6 +72,8 @@ class Report(Struct, frozen=True):
     schedulers: tuple[Scheduler, ...]
     lanes: tuple[LaneSummary, ...]
     counters: tuple[CounterSeries, ...]
+    energy: Energy | None
+    counter_use: tuple[CounterUse, ...]
     timeline: Timeline | None
 
 
@@ -954,6 +958,48 @@ class CounterSeries(Struct, frozen=True):
     lanes: int | None
     t_s: tuple[float, ...]
     values: tuple[float, ...]
+
+
+class Energy(Struct, frozen=True):
+    """What the power meters counted of the machines of the run, whoever ran on them.
+
+    Attributes:
+        meters: their names.
+        seconds: how long they counted, the longest of the hosts, s.
+        joules: sum over the hosts, J.
+        watts: `joules` / `seconds`, W; None: counted for no time.
+        joule_seconds: `joules` x `seconds`, J s.
+    """
+
+    meters: tuple[str, ...]
+    seconds: float
+    joules: float
+    watts: float | None
+    joule_seconds: float
+
+
+class CounterUse(Struct, frozen=True):
+    """How much of a counter was counted while a region or a kind of task ran: an estimate, of a run with all events.
+
+    Attributes:
+        process: `id` of the process.
+        counter: its `name` in `counters`.
+        unit: of the values.
+        key: `key` of the region or kind of task; None: neither ran, or several small ones.
+        name: of the region or kind of task, as people read it; `outside`; `others`.
+        value: counted while it ran, by the lane itself or, if it has no lane, by the whole machine.
+        share: of what was counted in all, share.
+        certain: the part of `value` from between two readings with hardly anything else in between.
+    """
+
+    process: str
+    counter: str
+    unit: str
+    key: str | None
+    name: str
+    value: float
+    share: float
+    certain: float
 
 
 class Timeline(Struct, frozen=True):

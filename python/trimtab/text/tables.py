@@ -11,6 +11,7 @@ from rich.markup import escape
 from trimtab.counted import counted
 from trimtab.model.report import Region, Report, Spread
 from trimtab.text.console import Console, output, table
+from trimtab.text.counters import energy_lines, use_table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.kernel import kernel_lines, preemptor_table, program_table, thread_table, waker_table
 from trimtab.text.network import flow_table, network_line, phase_table, server_table
@@ -60,7 +61,7 @@ def tables(report: Report, directory: Path) -> None:
     console.print(f"[bold]{escape(' '.join(report.command))}[/]  {escape(str(directory))}")
     ending_text = escape(ending(report.exit))
     console.print(f"{seconds(report.wall_s)}, {ending_text}{'' if report.complete else ' (incomplete)'}")
-    for show in (_shares, _processes, _regions, _tasks, _network, _kernel, _findings, _decisions):
+    for show in (_shares, _processes, _regions, _tasks, _counters, _network, _kernel, _findings, _decisions):
         show(report, console)
     console.print(system_line(report))
     for missing in report.unavailable:
@@ -111,6 +112,14 @@ def _tasks(report: Report, console: Console) -> None:
         console.print(worker_table(report.workers))
     if report.tasks:
         console.print(task_table(report.tasks))
+
+
+def _counters(report: Report, console: Console) -> None:
+    for line in energy_lines(report):
+        console.print(escape(line))
+    rows = use_table(report)
+    if rows is not None:
+        console.print(rows)
 
 
 def _network(report: Report, console: Console) -> None:

@@ -10,6 +10,7 @@ from trimtab.counted import counted
 from trimtab.model import TUNING_OF
 from trimtab.model.enumerations import Missing
 from trimtab.model.report import Decision, Report, Steering
+from trimtab.text.counters import energy_lines
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.kernel import kernel_lines
 from trimtab.text.lines import Bold, Lines
@@ -56,6 +57,8 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
         lines.print("  " + line)
         for task_line in task_lines(report, 3):
             lines.print("  " + task_line)
+    for energy_line in energy_lines(report):
+        lines.print("  " + energy_line)
     if report.network is not None:
         lines.print("  " + network_line(report.network))
     _kernel(report, lines)

@@ -9,19 +9,20 @@ namespace {
 
 // The first of all meets cold memory.
 constexpr std::uint32_t first_skipped = 1, first_seen = 6;
-// Shorter ones are joined.
-constexpr double least_s = 1e-4;
 constexpr std::size_t most_kept = 1024;
 
 }  // namespace
 
 repeated_work::begun repeated_work::begin() noexcept {
+  const double joules = m_cap.costs().joules();
   const std::lock_guard guard(m_lock);
-  return {m_size, m_under, m_cap.under()};
+  return {m_size, m_under, m_cap.under(), joules};
 }
 
 void repeated_work::end(const begun& repetition, double seconds, double units) noexcept {
   if (!(seconds > 0) || !(units > 0)) return;
+  const cost_meter& costs = m_cap.costs();
+  const resources used{seconds, m_cap.costs().joules() - repetition.joules};
   double ratio = 0;
   {
     const std::lock_guard guard(m_lock);
@@ -29,19 +30,18 @@ void repeated_work::end(const begun& repetition, double seconds, double units) n
     m_total.seconds += seconds;
     m_total.units += units;
     if (m_seen < first_seen && m_seen++ >= first_skipped) {
-      m_first_s += seconds;
+      m_first += used;
       m_first_units += units;
     }
-    if (m_first_s > 0) ratio = seconds / units / (m_first_s / m_first_units);
+    if (const double first = m_first_units > 0 ? costs.cost_of_unit(m_first, m_first_units) : 0; first > 0)
+      ratio = costs.cost_of_unit(used, units) / first;
     if (repetition.under == m_under && m_measured.size() < most_kept) {
-      if (m_joined.under != m_under) m_joined = {m_under, 0, 0}, m_joined_units = 0;
-      m_joined.seconds += seconds;
-      m_joined_units += units;
-      if (m_joined.seconds >= least_s) {
-        m_joined.value = m_joined.seconds / m_joined_units;
-        m_measured.push_back(m_joined);
-        m_joined = {m_under, 0, 0};
-        m_joined_units = 0;
+      if (m_joined.under != m_under) m_joined = {m_under, {}, 0};
+      m_joined.used += used;
+      m_joined.units += units;
+      if (m_joined.used.seconds >= costs.shortest_s()) {
+        m_measured.push_back({m_under, costs.cost_of_unit(m_joined.used, m_joined.units), m_joined.used.seconds});
+        m_joined = {m_under, {}, 0};
       }
     }
   }
@@ -65,8 +65,8 @@ std::vector<steer::measurement> repeated_work::take() {
 
 repeated_work::known repeated_work::so_far() noexcept {
   const std::lock_guard guard(m_lock);
-  if (m_seen < first_seen || m_first_s <= 0) return {};
-  return {m_first_s / m_first_units, m_most_units};
+  if (m_seen < first_seen || m_first_units <= 0) return {};
+  return {m_first.seconds / m_first_units, m_most_units};
 }
 
 repeated_work::all repeated_work::total() noexcept {

@@ -17,6 +17,7 @@ class repeated_work {
     std::int64_t size = 0;
     steer::decision_number under = 0;
     steer::decision_number workers_under = 0;
+    double joules = 0;  // as cost_meter, until then
   };
 
   repeated_work(worker_cap& cap, std::int64_t size) noexcept : m_cap(cap), m_size(size) {}
@@ -47,11 +48,15 @@ class repeated_work {
   std::int64_t m_size;
   steer::decision_number m_under = 0;
   std::uint32_t m_seen = 0;
-  double m_first_s = 0, m_first_units = 0;
+  resources m_first;
+  double m_first_units = 0;
   double m_most_units = 0;
   all m_total;
-  steer::measurement m_joined;
-  double m_joined_units = 0;
+  struct {
+    steer::decision_number under = 0;
+    resources used;
+    double units = 0;
+  } m_joined;
   std::vector<steer::measurement> m_measured;
 };
 

@@ -51,7 +51,7 @@ tasks::grain_source::choice tuned_work::begin(const tasks::loop_place& place, st
   entry* const loop_entry = find(place);
   if (loop_entry == nullptr) return {};
   const repeated_work::begun begun = loop_entry->work->begin();
-  return {static_cast<std::size_t>(begun.size), loop_entry->work.get(), begun.under, begun.workers_under};
+  return {static_cast<std::size_t>(begun.size), loop_entry->work.get(), begun.under, begun.workers_under, begun.joules};
 } catch (...) {
   return {};
 }
@@ -59,7 +59,7 @@ tasks::grain_source::choice tuned_work::begin(const tasks::loop_place& place, st
 void tuned_work::end(const choice& grain_choice, std::size_t length, base::ticks took) noexcept {
   if (grain_choice.loop == nullptr) return;
   const repeated_work::begun begun{static_cast<std::int64_t>(grain_choice.grain), grain_choice.under,
-                                   grain_choice.workers_under};
+                                   grain_choice.workers_under, grain_choice.joules};
   static_cast<repeated_work*>(grain_choice.loop)
       ->end(begun, static_cast<double>(took) * tasks::runtime::ns_per_tick() * 1e-9, static_cast<double>(length));
 }

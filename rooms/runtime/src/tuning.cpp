@@ -18,6 +18,7 @@
 #include "trimtab/steer/history_policy.hpp"
 #include "trimtab/steer/log.hpp"
 #include "trimtab/steer/tasks_advice.hpp"
+#include "trimtab/tasks/core/recording.hpp"
 #include "tuned_work.hpp"
 
 namespace trimtab {
@@ -27,6 +28,10 @@ namespace task_steering {
 namespace {
 
 constexpr steer::subject_id cap_subject = 1;
+
+std::string_view word_of(tuning_objective objective) noexcept {
+  return tuning_objective_words[static_cast<std::size_t>(objective)];
+}
 
 // By what others do meanwhile, or what the user demands: nothing for later runs.
 bool is_of_the_moment(const tuning_options& options) noexcept {
@@ -39,6 +44,7 @@ std::string key_of(const steer::subject_info& subject, const tuning_options& opt
   std::string key = "tasks/" + std::string(program_invocation_short_name) + "/" + subject.name;
   // What is best under one limit of power is not under another.
   if (options.power_limit_w > 0) key += " at " + steer::exactly(options.power_limit_w) + " W";
+  if (options.objective != tuning_objective::time) key.append(" for ").append(word_of(options.objective));
   return key;
 }
 
@@ -77,10 +83,39 @@ std::uint32_t next_number() noexcept {
   return last_number.fetch_add(1) + 1;
 }
 
-power_meter meter_of(const tuning_options& options) {
-  if (options.energy_j) return power_meter(options.energy_j);
-  return power_meter(package_energy());
+energy_source energy_of(const tuning_options& options) {
+  return options.energy_j ? options.energy_j : package_energy();
 }
+
+// What a simulated meter has counted, as a counter of the run: the recorder knows the machine's own meters only.
+class energy_counter {
+ public:
+  explicit energy_counter(const tuning_options& options) {
+    if (options.energy_source.empty() || !options.energy_j) return;
+    m_energy_j = options.energy_j;
+    m_counter = tasks::recording::counter("energy simulated", "J", true);
+  }
+  // As often as the recorder reads meters.
+  void sample() {
+    if (m_counter == 0) return;
+    const base::ticks now = base::now();
+    if (static_cast<double>(now - m_sampled_at) * tasks::runtime::ns_per_tick() >= period_ns) write(now);
+  }
+  void sample_last() {
+    if (m_counter != 0) write(base::now());
+  }
+
+ private:
+  static constexpr double period_ns = 1e8;
+  void write(base::ticks now) {
+    m_sampled_at = now;
+    if (const std::optional<double> joules = m_energy_j()) tasks::recording::set(m_counter, *joules);
+  }
+
+  energy_source m_energy_j;
+  std::uint32_t m_counter = 0;
+  base::ticks m_sampled_at = 0;
+};
 
 }  // namespace
 
@@ -92,7 +127,7 @@ class tuning {
         m_options(options),
         m_scheduler(chosen_scheduler()),
         m_number(next_number()),
-        m_cap(owner_runtime, cap_subject, "runtime " + std::to_string(m_number), meter_of(options)),
+        m_cap(owner_runtime, cap_subject, "runtime " + std::to_string(m_number), energy_of(options), options.objective),
         m_registry(*m_knobs,
                    [this](const steer::knob_offer& offered) { m_record.add(offered.info, offered.recorded, offered.key); }),
         m_cap_source(owner_runtime, m_cap, m_registry, how_to_turn_cap()),
@@ -179,6 +214,7 @@ class tuning {
 
   void look(steer::snapshot& snapshot) {
     for (steer::knob_source* source : m_sources) source->add_to(snapshot);
+    m_energy.sample();
   }
 
   void told(const steer::decision& decision_made, bool is_applied) {
@@ -202,6 +238,10 @@ class tuning {
     if (m_options.workers && m_options.policy == cap_policy::power_limit && !m_cap.has_meter())
       m_record.unavailable("power limit", "there is no power meter that may be read in /sys/class/powercap",
                            "nothing was limited; as root, or: sudo chmod a+r /sys/class/powercap/*/energy_uj");
+    m_energy.sample_last();
+    if (m_cap.costs().objective() != m_options.objective)
+      m_record.unavailable("energy as objective", "there is no power meter that may be read in /sys/class/powercap",
+                           "time was tuned instead; as root, or: sudo chmod a+r /sys/class/powercap/*/energy_uj");
     if (!m_options.energy_source.empty())
       m_record.unavailable("measured power", m_options.energy_source.c_str(), "--trimtab:power-meter=powercap measures it");
     if (m_cap_source.is_gone())
@@ -230,6 +270,7 @@ class tuning {
   tuned_work m_work;
   steer::knob_source* const m_sources[2] = {&m_cap_source, &m_work};
   program_record m_record;
+  energy_counter m_energy{m_options};
   known_settings m_known;
   const steer::recording_head m_built;
   std::unique_ptr<steer::recording_writer> m_snapshots;  // nullptr: nobody asked for them

@@ -61,25 +61,29 @@ double work_share(const work_done& work) noexcept {
   return std::min(1.0, busiest >= 0.5 ? busiest : work.busy_s / work.elapsed_s);
 }
 
-std::optional<steer::measurement> work_window::add(const work_done& work, steer::decision_number decision_number) noexcept {
+std::optional<steer::measurement> work_window::add(const work_done& work, steer::decision_number decision_number,
+                                                   const cost_meter& costs) noexcept {
   if (decision_number != m_under) forget();
   m_under = decision_number;
   const double share = work_share(work);
   if (share < worker_cap::least_work) return std::nullopt;
-  m_seconds += work.elapsed_s * share;
+  m_used += {work.elapsed_s * share, work.joules * share};
   m_tasks += static_cast<double>(work.tasks);
-  if (m_tasks < enough_tasks && (m_seconds < enough_s || m_tasks < 1)) return std::nullopt;
-  const steer::measurement measurement{decision_number, m_seconds / m_tasks, m_seconds};
+  if (m_tasks < enough_tasks && (m_used.seconds < enough_s || m_tasks < 1)) return std::nullopt;
+  const steer::measurement measurement{decision_number, costs.cost_of_unit(m_used, m_tasks), m_used.seconds};
   forget();
   return measurement;
 }
 
-worker_cap::worker_cap(tasks::runtime& owner_runtime, steer::subject_id id, std::string name, power_meter power)
+worker_cap::worker_cap(tasks::runtime& owner_runtime, steer::subject_id id, std::string name, const energy_source& energy_j,
+                       tuning_objective objective)
     : m_of(owner_runtime),
       m_info(describe(owner_runtime, id, std::move(name))),
       m_cpus(tasks::runtime::available_cpus()),
       m_cap(owner_runtime.active_workers()),
-      m_power(std::move(power)),
+      m_power(energy_j),
+      m_costs(objective, energy_j),
+      m_joules_before(m_costs.joules()),
       m_first(owner_runtime),
       m_before(m_first),
       m_around{m_cap, {}, {}, {}, 0, 0} {
@@ -108,9 +112,11 @@ void worker_cap::ran(steer::decision_number decision_number, double seconds, dou
 
 steer::subject_state worker_cap::look() {
   tasks::snapshot now(m_of);
-  const work_done work = done_between(m_before, now);
+  work_done work = done_between(m_before, now);
+  const double joules = m_costs.joules();
+  work.joules = joules - std::exchange(m_joules_before, joules);
   steer::subject_state state{m_info.id, {}, {}};
-  const std::optional<steer::measurement> of_tasks = m_window.add(work, under());
+  const std::optional<steer::measurement> of_tasks = m_window.add(work, under(), m_costs);
   m_work_s += work.elapsed_s * work_share(work);
   {
     const std::lock_guard guard(m_lock);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "cost_meter.hpp"
 #include "power_meter.hpp"
 #include "trimtab/observe/thread_times.hpp"
 #include "trimtab/steer/snapshot.hpp"
@@ -20,6 +21,7 @@ struct work_done {
   double busy_s = 0;       // of all workers
   double most_busy_s = 0;  // of one
   std::uint64_t tasks = 0;
+  double joules = 0;  // as cost_meter
 };
 
 work_done done_between(const tasks::snapshot& before, const tasks::snapshot& now);
@@ -33,12 +35,14 @@ double work_share(const work_done& work) noexcept;
 // Joins what was done, idle time left out, until it is enough for a measurement.
 class work_window {
  public:
-  std::optional<steer::measurement> add(const work_done& work, steer::decision_number decision_number) noexcept;
-  void forget() noexcept { m_seconds = m_tasks = 0; }
+  std::optional<steer::measurement> add(const work_done& work, steer::decision_number decision_number,
+                                        const cost_meter& costs) noexcept;
+  void forget() noexcept { m_used = {}, m_tasks = 0; }
 
  private:
   steer::decision_number m_under = 0;
-  double m_seconds = 0, m_tasks = 0;
+  resources m_used;
+  double m_tasks = 0;
 };
 
 class worker_cap {
@@ -46,14 +50,15 @@ class worker_cap {
   static constexpr std::string_view knob = "workers";
   static constexpr double least_work = 0.25;  // of a look's time; below it there is no work
 
-  worker_cap(tasks::runtime& owner_runtime, steer::subject_id id, std::string name, power_meter power);
+  worker_cap(tasks::runtime& owner_runtime, steer::subject_id id, std::string name, const energy_source& energy_j = {},
+             tuning_objective objective = tuning_objective::time);
 
   const steer::subject_info& info() const noexcept { return m_info; }
   bool turn(steer::knob_value to);
   void in_force(steer::decision_number number) noexcept { m_under.store(number, std::memory_order_release); }
   steer::decision_number under() const noexcept { return m_under.load(std::memory_order_acquire); }
 
-  // A loop or step that began under `under` has ended: seconds, and seconds over what it took at first. Any thread.
+  // A loop or step that began under `under` has ended: seconds, and its cost over what it was at first. Any thread.
   void ran(steer::decision_number decision_number, double seconds, double ratio) noexcept;
 
   // Since the look before; on the steering thread.
@@ -66,6 +71,7 @@ class worker_cap {
   // Most of the work was in loops and steps.
   bool is_mostly_told() const;
   bool has_meter() const noexcept { return m_power.is_there(); }
+  cost_meter& costs() noexcept { return m_costs; }
 
  private:
   struct times {
@@ -81,6 +87,8 @@ class worker_cap {
   std::atomic<std::uint32_t> m_cap;
   std::atomic<steer::decision_number> m_under{0};
   power_meter m_power;
+  cost_meter m_costs;
+  double m_joules_before;
   tasks::snapshot m_first, m_before;
   work_window m_window;
   struct {

@@ -162,6 +162,20 @@ TEST_F(runtime_options_test, words_are_in_the_order_of_what_they_mean) {
   }
 }
 
+TEST_F(runtime_options_test, words_of_objectives_are_in_the_order_of_what_they_mean) {
+  const std::pair<const char*, tuning_objective> objectives[] = {{"time", tuning_objective::time},
+                                                                 {"energy", tuning_objective::energy},
+                                                                 {"energy-time", tuning_objective::energy_time}};
+  for (const auto& row : task_steering::option_table()) {
+    if (row.argument != std::string("tune-objective")) continue;
+    for (const auto& [word, objective] : objectives) {
+      task_steering::chosen_options chosen;
+      row.set(chosen, options::check(row.allowed, word).value());
+      EXPECT_EQ(chosen.tuning.objective, objective) << word;
+    }
+  }
+}
+
 TEST_F(runtime_options_test, the_table_holds_for_the_defaults) {
   for (const auto& option_row : task_steering::option_table()) {
     if (option_row.standard[0] == '\0') continue;

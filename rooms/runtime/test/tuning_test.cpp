@@ -164,6 +164,32 @@ TEST(tuning, our_policies_leave_answers_right) {
   }
 }
 
+// The size that a search keeps of steps whose larger sizes take longer and less energy.
+std::int64_t size_kept_for(tuning_objective objective) {
+  std::atomic<double> joules = 0;
+  std::atomic<std::int64_t> size_kept = 0;
+  tuning_options options{.grain = true, .objective = objective};
+  options.energy_j = [&joules] { return std::optional(joules.load()); };
+  options.told = [&](const steer::decision& made, const steer::subject_info& of, bool) {
+    if (of.name == "steps" && made.what == outcome::kept) size_kept = made.changes.front().to;
+  };
+  runtime rt({.workers = 2, .companion = tuned(options)});
+  tuned_steps steps(rt, "steps", {1, 2, 4}, 2);
+  for (int step = 0; step < 1000 && size_kept == 0; ++step) {
+    const auto size = static_cast<double>(steps.begin());
+    std::this_thread::sleep_for(std::chrono::duration<double>(0.021 + 0.004 * size));
+    joules = joules + 12 / size;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    steps.end(1);
+  }
+  return size_kept;
+}
+
+TEST(tuning, makes_small_what_it_is_told_to) {
+  EXPECT_EQ(size_kept_for(tuning_objective::energy), 4);
+  EXPECT_EQ(size_kept_for(tuning_objective::time), 1);
+}
+
 TEST(tuning, fit_has_no_more_workers_than_there_are_cpus) {
   const std::uint32_t cpus = std::max(1u, runtime::available_cpus());
   std::mutex lock;

@@ -26,6 +26,8 @@ void this_thread_works() {
   for (int i = 0; i < 100'000; ++i) asm volatile("" : : "r"(i));
 }
 
+const cost_meter of_time;
+
 TEST(work_share, is_of_the_time_in_which_somebody_worked) {
   EXPECT_DOUBLE_EQ(work_share({0.01, 0.04, 0.01, 100}), 1) << "four workers, all the time";
   EXPECT_DOUBLE_EQ(work_share({0.01, 0.012, 0.006, 100}), 0.6) << "two, together";
@@ -36,9 +38,9 @@ TEST(work_share, is_of_the_time_in_which_somebody_worked) {
 TEST(work_window, leaves_idle_time_out) {
   work_window window;
   const work_done half{0.01, 0.01, 0.005, 20}, idle{0.01, 0.0001, 0.0001, 1};
-  EXPECT_FALSE(window.add(half, 3));
-  for (int i = 0; i < 50; ++i) EXPECT_FALSE(window.add(idle, 3));
-  const auto measurement = window.add(half, 3);
+  EXPECT_FALSE(window.add(half, 3, of_time));
+  for (int i = 0; i < 50; ++i) EXPECT_FALSE(window.add(idle, 3, of_time));
+  const auto measurement = window.add(half, 3, of_time);
   ASSERT_TRUE(measurement);
   EXPECT_EQ(measurement->under, 3u);
   EXPECT_DOUBLE_EQ(measurement->value, 0.01 / 40);
@@ -47,25 +49,25 @@ TEST(work_window, leaves_idle_time_out) {
 
 TEST(work_window, has_one_setting_only) {
   work_window window;
-  EXPECT_FALSE(window.add({0.01, 0.01, 0.01, 31}, 1));
-  EXPECT_FALSE(window.add({0.01, 0.01, 0.01, 31}, 2)) << "31 tasks of it were of the setting before";
-  const auto measurement = window.add({0.01, 0.01, 0.01, 31}, 2);
+  EXPECT_FALSE(window.add({0.01, 0.01, 0.01, 31}, 1, of_time));
+  EXPECT_FALSE(window.add({0.01, 0.01, 0.01, 31}, 2, of_time)) << "31 tasks of it were of the setting before";
+  const auto measurement = window.add({0.01, 0.01, 0.01, 31}, 2, of_time);
   ASSERT_TRUE(measurement);
   EXPECT_DOUBLE_EQ(measurement->value, 0.02 / 62);
 }
 
 TEST(work_window, of_long_tasks_takes_longer) {
   work_window window;
-  for (int i = 0; i < 24; ++i) EXPECT_FALSE(window.add({0.01, 0.02, 0.01, i % 8 == 0 ? 1u : 0u}, 1)) << i;
+  for (int i = 0; i < 24; ++i) EXPECT_FALSE(window.add({0.01, 0.02, 0.01, i % 8 == 0 ? 1u : 0u}, 1, of_time)) << i;
   std::optional<steer::measurement> measurement;
-  for (int i = 0; i < 2 && !measurement; ++i) measurement = window.add({0.01, 0.02, 0.01, 0}, 1);
+  for (int i = 0; i < 2 && !measurement; ++i) measurement = window.add({0.01, 0.02, 0.01, 0}, 1, of_time);
   ASSERT_TRUE(measurement);
   EXPECT_NEAR(measurement->value, 0.25 / 3, 0.01);
 }
 
 TEST(worker_cap, is_the_programs_once_the_program_sets_it) {
   tasks::runtime rt({.workers = 4});
-  worker_cap cap(rt, 1, "runtime", power_meter());
+  worker_cap cap(rt, 1, "runtime");
   EXPECT_TRUE(cap.turn(2));
   EXPECT_EQ(rt.active_workers(), 2u);
   EXPECT_FALSE(cap.is_taken_over());
@@ -78,7 +80,7 @@ TEST(worker_cap, is_the_programs_once_the_program_sets_it) {
 
 TEST(worker_cap, tells_how_long_tasks_are_and_what_managing_one_costs) {
   tasks::runtime rt({.workers = 1});
-  worker_cap cap(rt, 1, "runtime", power_meter());
+  worker_cap cap(rt, 1, "runtime");
   rt.run([] {
     std::vector<future<void>> futures(10'000);
     for (auto& task : futures) task = async([] {});
@@ -93,7 +95,7 @@ TEST(worker_cap, tells_how_long_tasks_are_and_what_managing_one_costs) {
 
 TEST(worker_cap, tells_the_run_delay_of_one_cap_only) {
   tasks::runtime rt({.workers = 4});
-  worker_cap cap(rt, 1, "runtime", power_meter());
+  worker_cap cap(rt, 1, "runtime");
   const auto has_reported = [&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const steer::subject_state state = cap.look();
@@ -115,7 +117,7 @@ TEST(worker_cap, tells_the_run_delay_of_one_cap_only) {
 // The share on a CPU, and without a task, when each of four tasks has called `work` for some time.
 std::pair<double, double> shares_of(void (*work)(), int tasks) {
   tasks::runtime rt({.workers = 4});
-  worker_cap cap(rt, 1, "runtime", power_meter());
+  worker_cap cap(rt, 1, "runtime");
   std::atomic<bool> is_finished = false;
   std::thread watcher;
   std::pair<double, double> figures{-1, -1};
@@ -160,7 +162,7 @@ TEST(worker_cap, tells_workers_that_sleep_in_their_tasks_from_those_that_have_no
 
 TEST(worker_cap, measures_by_loops_and_steps_where_these_are_the_work) {
   tasks::runtime rt({.workers = 2});
-  worker_cap cap(rt, 1, "runtime", power_meter());
+  worker_cap cap(rt, 1, "runtime");
   repeated_work steps(cap, 0);
   // Each takes 2 ms for 10 units, then, under another decision, 4 ms.
   for (int i = 0; i < 20; ++i) steps.end(steps.begin(), 0.002, 10);
@@ -179,7 +181,7 @@ TEST(worker_cap, measures_by_loops_and_steps_where_these_are_the_work) {
 
 TEST(repeated_work, is_measured_by_unit_and_under_what_was_in_force_when_it_began) {
   tasks::runtime rt({.workers = 2});
-  worker_cap cap(rt, 1, "runtime", power_meter());
+  worker_cap cap(rt, 1, "runtime");
   repeated_work loop(cap, 8);
   const repeated_work::begun old = loop.begin();
   EXPECT_EQ(old.size, 8);
@@ -195,6 +197,65 @@ TEST(repeated_work, is_measured_by_unit_and_under_what_was_in_force_when_it_bega
     EXPECT_DOUBLE_EQ(measurement.value, 2e-7);
   }
   EXPECT_TRUE(loop.take().empty());
+}
+
+// A meter that has counted what it was told, once the last reading is too old to be given again.
+class told_meter {
+ public:
+  energy_source source() {
+    return [this] { return std::optional(m_joules); };
+  }
+  void take(double joules) {
+    m_joules += joules;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+
+ private:
+  double m_joules = 1000;
+};
+
+TEST(cost_meter, counts_time_unless_energy_is_wanted_and_there_is_a_meter) {
+  told_meter meter;
+  const resources used{4, 30};
+  EXPECT_DOUBLE_EQ(cost_meter().cost_of_unit(used, 2), 2);
+  EXPECT_DOUBLE_EQ(cost_meter(tuning_objective::time, meter.source()).cost_of_unit(used, 2), 2);
+  EXPECT_DOUBLE_EQ(cost_meter(tuning_objective::energy, meter.source()).cost_of_unit(used, 2), 15);
+  EXPECT_DOUBLE_EQ(cost_meter(tuning_objective::energy_time, meter.source()).cost_of_unit(used, 2), 30);
+  for (const energy_source& none : {energy_source{}, energy_source([] { return std::optional<double>(); })}) {
+    cost_meter without(tuning_objective::energy, none);
+    EXPECT_EQ(without.objective(), tuning_objective::time);
+    EXPECT_EQ(without.joules(), 0);
+  }
+}
+
+TEST(cost_meter, keeps_its_reading_where_the_meter_cannot_be_read_any_more) {
+  bool is_there = true;
+  cost_meter meter(tuning_objective::energy, [&] { return is_there ? std::optional(7.0) : std::nullopt; });
+  is_there = false;
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_DOUBLE_EQ(meter.joules(), 7);
+}
+
+TEST(repeated_work, has_the_energy_of_its_own_time_as_cost) {
+  told_meter meter;
+  tasks::runtime rt({.workers = 2});
+  worker_cap cap(rt, 1, "runtime", meter.source(), tuning_objective::energy);
+  repeated_work steps(cap, 8);
+  for (int i = 0; i < 8; ++i) {
+    const repeated_work::begun begun = steps.begin();
+    meter.take(6);
+    steps.end(begun, 0.005, 2);
+    meter.take(50);  // between two steps
+  }
+  const std::vector<steer::measurement> measured = steps.take();
+  ASSERT_EQ(measured.size(), 2u) << "shorter ones than 20 ms are measured together";
+  for (const steer::measurement& measurement : measured) {
+    EXPECT_DOUBLE_EQ(measurement.value, 3);
+    EXPECT_DOUBLE_EQ(measurement.seconds, 0.02);
+  }
+  const steer::subject_state state = cap.look();
+  ASSERT_FALSE(state.measured.empty());
+  EXPECT_DOUBLE_EQ(state.measured.front().value, 1) << "of what the first steps took";
 }
 
 class files : public ::testing::Test {

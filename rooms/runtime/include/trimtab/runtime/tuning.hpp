@@ -28,6 +28,15 @@ enum class cap_policy : std::uint8_t {
 };
 inline constexpr std::string_view cap_policy_words[] = {"tuner", "queue-length", "power-limit", "fit"};
 
+// What is to become small.
+enum class tuning_objective : std::uint8_t {
+  time,
+  energy,       // of the whole machine while the work runs
+  energy_time,  // their product
+};
+// In the order of tuning_objective.
+inline constexpr std::string_view tuning_objective_words[] = {"time", "energy", "energy-time"};
+
 struct tuning_options {
   bool workers = false;    // the cap of workers
   bool grain = false;      // of loops with adaptive chunks, and of the program's own steps
@@ -35,6 +44,7 @@ struct tuning_options {
   cap_policy policy = cap_policy::tuner;
   tasks::policy first_scheduler = tasks::policy::local_priority;  // that the first runtime has
   double power_limit_w = 0;                                       // above 0: power_limit instead of policy
+  tuning_objective objective = tuning_objective::time;            // the others need a power meter, and are `time` without
   bool print_decisions = false;                                   // to standard error, when the runtime ends
 
   // For tests and simulations: energy taken so far, in joules. Not set: the meters of the machine.

@@ -26,6 +26,7 @@ class grain_source {
     void* loop = nullptr;
     std::uint64_t under = 0;
     std::uint64_t workers_under = 0;
+    double joules = 0;
   };
   // Called on the worker that calls the algorithm, before and after it; by several workers at the same time.
   virtual choice begin(const loop_place& place, std::size_t length) noexcept = 0;
