@@ -16,6 +16,7 @@ from trimtab.cli.tune import _keep
 from trimtab.history import Entry, History, HistoryError, Key
 from trimtab.model.report import Report
 from trimtab.tuning.multi_run import Outcome, Pairs, RunFailed, Start, Trial, rows_of, starts_for, tune
+from trimtab.tuning.objective import Cost
 from trimtab.tuning.runner import ProgramRunner
 from trimtab.tuning.single_run import START, entries_of_start, key_of
 
@@ -50,14 +51,14 @@ class MadeUp:
             saved += self.starts.get(f"{name}={value}", 0.0)
         return 10 * (1 - saved) * (1 + self.noise * ((self.runs * 7919) % 5 - 2))
 
-    def bare(self) -> float:
-        return self._seconds(0.0, {})
+    def bare(self) -> Cost:
+        return Cost.of_time(self._seconds(0.0, {}))
 
-    def frozen(self, start: Start) -> float:
+    def frozen(self, start: Start) -> Cost:
         of_settings = {
             f"{key} {knob}": to for key, entry_of in start.settings.items() for knob, to in entry_of.items()
         }
-        return self._seconds(self.loops, {**start.environment, **of_settings})
+        return Cost.of_time(self._seconds(self.loops, {**start.environment, **of_settings}))
 
     def learn(self, environment: Mapping[str, str]) -> Report:
         result = [decision("a", "fac2", self.loops)] if self.loops > 0 else []
@@ -97,7 +98,7 @@ def test_what_helps_is_proved_together() -> None:
     ]
     left = [entry.left_s for entry in reported]
     assert left[:2] == [None, None] and left[-1] == 0
-    assert left[2] == pytest.approx(2 * 14 * reported[2].seconds, rel=0.2), (
+    assert left[2] == pytest.approx(2 * 14 * reported[2].cost.seconds, rel=0.2), (
         "of this, the other start and the proof"
     )
 
@@ -107,7 +108,7 @@ def test_what_does_not_help_is_not_kept() -> None:
     assert outcome.chosen is None and outcome.proof is None and not outcome.is_proved
     # The loops are faster, and the program is not: something else has become slower.
     program = MadeUp(0.2)
-    program.frozen = lambda start: 10.5  # type: ignore[method-assign]
+    program.frozen = lambda start: Cost.of_time(10.5)  # type: ignore[method-assign]
     outcome = tune(program, learning_runs=1, pairs=5, candidates=lambda _: [])
     assert outcome.proof is not None and outcome.proof.verdict == "no better" and not outcome.is_proved
 
@@ -284,7 +285,9 @@ def test_a_program_that_fails_is_told(tmp_path: Path) -> None:
     completed = CliRunner().invoke(main, ["tune", "--", str(plain)])
     assert completed.exit_code == 126 and "plain: not an executable file" in completed.output
     plain.chmod(0o700)
-    assert ProgramRunner([str(plain)], tmp_path, tmp_path / "h").bare() > 0, "the shell's, as everywhere"
+    assert ProgramRunner([str(plain)], tmp_path, tmp_path / "h").bare().seconds > 0, (
+        "the shell's, as everywhere"
+    )
 
 
 def test_a_history_that_cannot_be_written_is_told_before_the_first_run(tmp_path: Path) -> None:

@@ -55,6 +55,15 @@ function tiles(report: Report): HTMLElement {
     ["migrations", count(os.migrations ?? null), "times a thread went on on another CPU"],
     ["peak memory", rss === null || rss === undefined ? "\u2013" : bytes(rss * 1024), "largest resident set"],
   ];
+  if (report.energy !== null) {
+    const simulated = report.energy.meters.some((each) => each.includes("simulated")) ? ", simulated" : "";
+    figures.push([
+      `energy${simulated}`,
+      quantity(report.energy.joules, "J"),
+      "of the whole machine while the run lasted",
+    ]);
+    figures.push([`power${simulated}`, quantity(report.energy.watts, "W"), "of the whole machine, in the mean"]);
+  }
   return h(
     "dl",
     { class: "tiles" },

@@ -15,6 +15,7 @@ import { read } from "./read";
 import type { Report } from "./report";
 import { steering } from "./steering";
 import { themeButton } from "./theme";
+import { usage } from "./usage";
 import { heading, verdict } from "./verdict";
 import { workers } from "./workers";
 
@@ -28,6 +29,7 @@ const LINKS = [
   ["network", "Messages"],
   ["kernel", "Scheduler"],
   ["regions", "Regions"],
+  ["usage", "Counters"],
   ["system", "System"],
   ["cost", "Own cost"],
   ["missing", "Not available"],
@@ -77,6 +79,7 @@ const isThere =
     if (id === "steering") return report.decisions.length > 0;
     if (id === "network") return report.network !== null;
     if (id === "kernel") return report.kernel !== null;
+    if (id === "usage") return report.counter_use.length > 0;
     if (id === "processes") return report.processes.length > 1;
     return id !== "regions" || !report.workers.length || report.regions.length > 0;
   };
@@ -100,6 +103,7 @@ function sections(report: Report, charts: TimeCharts, choose: (id: string | null
         openRegion = made.open;
         return made.root;
       }),
+    has("usage") && safely("Counters", () => usage(report)),
     safely("System", () => load(report, charts)),
     safely("Own cost", () => about.cost(report)),
     safely("Not available", () => about.unavailable(report)),

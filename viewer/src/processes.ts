@@ -35,6 +35,7 @@ export function ofProcess(report: Report, id: string): Report {
     workers: report.workers.filter(isMine),
     lanes: report.lanes.filter(isMine),
     counters: report.counters.filter(isMine),
+    counter_use: report.counter_use.filter(isMine),
   };
 }
 

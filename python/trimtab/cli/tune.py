@@ -27,6 +27,10 @@ from trimtab.cli.common import (
 if TYPE_CHECKING:
     from trimtab.history import Entry, History, Key
     from trimtab.tuning.multi_run import Outcome, Trial
+    from trimtab.tuning.objective import Objective
+
+# Objectives of whole runs, as a sentence says them.
+NOUNS = {"time": "time", "energy": "energy", "energy-time": "energy x time"}
 
 
 @click.command("tune", context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
@@ -58,6 +62,14 @@ if TYPE_CHECKING:
     help="Largest share of a run's time that the search may cost.",
 )
 @click.option(
+    "--objective",
+    type=click.Choice(NOUNS),
+    default="time",
+    show_default=True,
+    help="What whole runs are to need less of. Energy is that of all processors, as their meters count it (powercap). Within "
+    "a run loops are tuned for time.",
+)
+@click.option(
     "--input",
     "source",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -82,6 +94,7 @@ def run_tune(
     threads: str | None,
     policy: str | None,
     budget: int,
+    objective: Objective,
     source: Path | None,
     file: Path | None,
     input_class: str | None,
@@ -97,6 +110,7 @@ def run_tune(
     from trimtab.history import History, HistoryError
     from trimtab.programs import find_program
     from trimtab.tuning.multi_run import RunFailed, rows_of, starts_for, tune
+    from trimtab.tuning.objective import Meter, MeterMissing
     from trimtab.tuning.runner import ProgramRunner
     from trimtab.tuning.single_run import available_cpus, history_in, key_of
 
@@ -112,6 +126,10 @@ def run_tune(
         known_entries = history.recall(key)
     except HistoryError as error:
         fail(f"{error}: nothing that is found could be kept; --history FILE names another place")
+    try:
+        meter = Meter(objective)
+    except MeterMissing as error:
+        fail(f"--objective {objective}: {error}")
     options = ["--budget", str(budget)]
     for name, value in (("--input-class", input_class), ("--search", search), ("--policy", policy)):
         options += [] if value is None else [name, value]
@@ -123,11 +141,11 @@ def run_tune(
         if known_entries:
             history_file.remember(known_entries)
         runner = ProgramRunner(
-            command, Path(folder), history_file.path, options, source, input_class=input_class
+            command, Path(folder), history_file.path, options, source, input_class=input_class, meter=meter
         )
         try:
             with stopped_by_signals():
-                echo(f"trimtab: {' '.join(command)}: {runner.bare():.3g} s as it is", err=True)
+                echo(f"trimtab: {' '.join(command)}: {runner.bare().text} as it is", err=True)
                 outcome = tune(
                     runner,
                     learning_runs=runs,
@@ -162,14 +180,14 @@ def run_tune(
     if outcome.is_proved:
         echo(f"kept: {kept} settings in {history.path}; trimtab run --frozen uses them", err=True)
     elif rows:
-        echo("nothing kept: the whole program is not faster with it", err=True)
+        echo(f"nothing kept: the whole program does not need less {NOUNS[objective]} with it", err=True)
     else:
         echo("nothing was found that helps; trimtab run says where the time goes", err=True)
 
 
 def _print_trial(trial: Trial) -> None:
     left = f"; at most {trial.left_s:.0f} s left" if trial.left_s else ""
-    echo(f"trimtab: {trial.what}: {trial.seconds:.3g} s, {trial.note}{left}", err=True)
+    echo(f"trimtab: {trial.what}: {trial.cost.text}, {trial.note}{left}", err=True)
 
 
 def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, program: Path) -> int:

@@ -14,10 +14,11 @@ from trimtab.model import LASTING, OUTCOMES
 from trimtab.model.enumerations import Outcome as DecisionOutcome
 from trimtab.model.enumerations import PolicyName
 from trimtab.model.report import Decision, Report
+from trimtab.tuning.objective import Cost
 
-# A candidate that needs this many times the incumbent's time, twice in turn, is not tried further.
+# A candidate that needs this many times what the incumbent needs, twice in turn, is not tried further.
 _CLEARLY_WORSE = 1.3
-# Share of the time that a change must save to be worth keeping.
+# Share of the cost that a change must save to be worth keeping.
 LEAST_GAIN = 0.01
 
 Verdict = Literal["better", "no better", "clearly worse"]
@@ -25,7 +26,7 @@ Verdict = Literal["better", "no better", "clearly worse"]
 
 @dataclass(frozen=True)
 class Pairs:
-    """Times of candidate and incumbent, in turn: seconds of the whole program."""
+    """Costs of candidate and incumbent, in turn: of the whole program, seconds or what else is to become small."""
 
     candidate: tuple[float, ...]
     incumbent: tuple[float, ...]
@@ -34,13 +35,12 @@ class Pairs:
     def ratios(self) -> list[float]:
         """Candidate over incumbent, by pair."""
         return [
-            candidate_s / incumbent_s
-            for candidate_s, incumbent_s in zip(self.candidate, self.incumbent, strict=True)
+            candidate / incumbent for candidate, incumbent in zip(self.candidate, self.incumbent, strict=True)
         ]
 
     @property
     def gain(self) -> float:
-        """Share of the time that the candidate saves: the median over the pairs."""
+        """Share of the cost that the candidate saves: the median over the pairs."""
         return 1.0 - statistics.median(self.ratios)
 
     @property
@@ -93,14 +93,14 @@ class Start:
 class Runner(Protocol):
     """Runs of the program; each raises RunFailed where it does not end as the first one did."""
 
-    def bare(self) -> float:
-        """Seconds of the program as the user starts it."""
+    def bare(self) -> Cost:
+        """Of the program as the user starts it."""
 
     def learn(self, environment: Mapping[str, str]) -> Report:
         """A run with search in it; its report."""
 
-    def frozen(self, start: Start) -> float:
-        """Seconds of a run with all that was found, what `start` says on top of it, and no search."""
+    def frozen(self, start: Start) -> Cost:
+        """Of a run with all that was found, what `start` says on top of it, and no search."""
 
 
 class RunFailed(Exception):
@@ -116,7 +116,7 @@ class Trial:
     """
 
     what: str
-    seconds: float
+    cost: Cost
     note: str = ""
     left_s: float | None = None
 
@@ -164,7 +164,7 @@ def tune(
     # Of pairs; the last are those that prove all of it.
     left = pairs
 
-    def in_turn(candidate: Callable[[], float], incumbent: Callable[[], float], purpose: str) -> Pairs:
+    def in_turn(candidate: Callable[[], Cost], incumbent: Callable[[], Cost], purpose: str) -> Pairs:
         nonlocal left
         left -= pairs
         return _in_turn(candidate, incumbent, pairs, left, purpose, report_trial)
@@ -175,7 +175,11 @@ def tune(
         outcome.loops.update({decision.key: decision for decision in lasting})
         kept_count = sum(decision.outcome == OUTCOMES[DecisionOutcome.KEPT] for decision in lasting)
         report_trial(
-            Trial(f"learning, run {number + 1} of {learning_runs}", report.wall_s, f"{kept_count} kept")
+            Trial(
+                f"learning, run {number + 1} of {learning_runs}",
+                Cost.of_time(report.wall_s),
+                f"{kept_count} kept",
+            )
         )
     outcome.then = _started_with(report)
     incumbent = Start({}, "")
@@ -205,8 +209,8 @@ def _started_with(report: Report) -> Start | None:
 
 
 def _in_turn(
-    candidate: Callable[[], float],
-    incumbent: Callable[[], float],
+    candidate: Callable[[], Cost],
+    incumbent: Callable[[], Cost],
     pairs: int,
     left_behind: int,
     purpose: str,
@@ -216,26 +220,30 @@ def _in_turn(
 
     `left_behind`: how many others there may be after these.
     """
-    candidate_s: list[float] = []
-    incumbent_s: list[float] = []
+    of_candidate: list[Cost] = []
+    of_incumbent: list[Cost] = []
     for number in range(pairs):
         for is_candidate in (True, False) if number % 2 == 0 else (False, True):
-            (candidate_s if is_candidate else incumbent_s).append(
+            (of_candidate if is_candidate else of_incumbent).append(
                 candidate() if is_candidate else incumbent()
             )
-        so_far = Pairs(tuple(candidate_s), tuple(incumbent_s))
-        left_s = (candidate_s[-1] + incumbent_s[-1]) * (pairs - number - 1 + left_behind)
+        so_far = _pairs_of(of_candidate, of_incumbent)
+        left_s = (of_candidate[-1].seconds + of_incumbent[-1].seconds) * (pairs - number - 1 + left_behind)
         report_trial(
             Trial(
                 f"{purpose}, pair {number + 1} of {pairs}",
-                candidate_s[-1],
-                f"{incumbent_s[-1]:.3g} s without",
+                of_candidate[-1],
+                f"{of_incumbent[-1].text} without",
                 left_s,
             )
         )
         if so_far.verdict == "clearly worse":
             break
-    return Pairs(tuple(candidate_s), tuple(incumbent_s))
+    return _pairs_of(of_candidate, of_incumbent)
+
+
+def _pairs_of(candidate: Sequence[Cost], incumbent: Sequence[Cost]) -> Pairs:
+    return Pairs(tuple(cost.value for cost in candidate), tuple(cost.value for cost in incumbent))
 
 
 def starts_for(

@@ -15,6 +15,7 @@ from trimtab.programs import find_program
 from trimtab.readers import open_run, read_info
 from trimtab.running import Ended, recording_command, run_to_end
 from trimtab.tuning.multi_run import RunFailed, Start
+from trimtab.tuning.objective import Cost, Meter
 from trimtab.tuning.single_run import entries_of_start, key_of
 
 
@@ -30,6 +31,7 @@ class ProgramRunner:
         input: file for the program's standard input; None: nothing.
         environment: the user's.
         input_class: what the input is called in the history; None: the arguments.
+        meter: what a run costs.
     """
 
     command: Sequence[str]
@@ -39,26 +41,33 @@ class ProgramRunner:
     input: Path | None = None
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     input_class: str | None = None
+    meter: Meter = field(default_factory=lambda: Meter("time"))
     _count: int = 0
     _histories: dict[str, Path] = field(default_factory=dict)
 
-    def bare(self) -> float:
-        """Seconds from start to end."""
-        ended = self._run(self.command, self.environment)
+    def bare(self) -> Cost:
+        """Of the program alone."""
+
+        def run() -> tuple[Ended, float]:
+            ended = self._run(self.command, self.environment)
+            return ended, ended.wall_s
+
+        ended, cost = self.meter.measure(run)
         self._check(ended, "as you start it")
-        return ended.wall_s
+        return cost
 
     def learn(self, environment: Mapping[str, str]) -> Report:
         """A run with search; its report."""
         return build(open_run(self._watched("--tune", environment)))
 
-    def frozen(self, start: Start) -> float:
-        """Seconds from start to end with what was found, what `start` says on top of it, and no search."""
-        directory = self._watched("--frozen", start.environment, self._history_with(start))
-        ended = read_info(directory).get("ended") or {}
-        if ended.get("wall_s") is None:
-            raise RunFailed(f"{directory / 'run.json'}: ended: expected how the run ended, found nothing")
-        return float(ended["wall_s"])
+    def frozen(self, start: Start) -> Cost:
+        """With what was found, what `start` says on top of it, and no search."""
+        history = self._history_with(start)
+
+        def run() -> tuple[None, float]:
+            return None, _seconds(self._watched("--frozen", start.environment, history))
+
+        return self.meter.measure(run)[1]
 
     def _history_with(self, start: Start) -> Path:
         """What was found, and the settings of `start` instead where it has some: a file of its own."""
@@ -102,3 +111,11 @@ class ProgramRunner:
             raise RunFailed(
                 f"{self.command[0]} {mode}: expected exit code 0, found {ending}; see what it says by itself"
             )
+
+
+def _seconds(directory: Path) -> float:
+    """From start to end of the program, as its launcher saw it."""
+    ended = read_info(directory).get("ended") or {}
+    if ended.get("wall_s") is None:
+        raise RunFailed(f"{directory / 'run.json'}: ended: expected how the run ended, found nothing")
+    return float(ended["wall_s"])
