@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import docs
+from benchmarks.apex import WORD as APEX
+from benchmarks.apex import draw_apex, run_apex
+from benchmarks.apex_tables import APEX_BLOCKS
 from benchmarks.arcs import WORD as ARCS
 from benchmarks.arcs import run_arcs
 from benchmarks.arcs_tables import ARCS_BLOCKS
@@ -150,6 +153,15 @@ SUITES = {
     **{part: _patterns(run_part(part, _PATTERNS_KEPT), is_alone=True) for part in PARTS},
     "searches": _searches(run_searches),
     "surfaces": _searches(run_surfaces, is_alone=True, keep=lambda _: keep_surfaces(ROOT, OUT)),
+    APEX: Suite(
+        STUDIES / "apex.md",
+        ROOT / "benchmarks" / f"{APEX}-results.json",
+        APEX_BLOCKS,
+        run_apex,
+        3,
+        is_alone=True,
+        keep=lambda results: draw_apex(results, STUDIES / "figures"),
+    ),
     ARCS: Suite(
         STUDIES / "arcs.md",
         ROOT / "benchmarks" / f"{ARCS}-results.json",

@@ -518,6 +518,51 @@ CAUSE = Enumeration(
     ),
     is_text=True,
 )
+BLAME_CAUSE = Enumeration(
+    "blame_cause",
+    "BlameCause",
+    "",
+    "What idle core time is charged to.",
+    (
+        Value(
+            1,
+            "last_arrival",
+            "the others waited for one lane, now this one and now that one",
+            label="last arrival",
+        ),
+        Value(2, "imbalance", "a lane has more work than the others in most instances of a region"),
+        Value(3, "straggler", "one part of a region took more than twice what it takes on that lane"),
+        Value(
+            4,
+            "dependence_chain",
+            "tasks waited for what other tasks were to give them",
+            label="dependence chain",
+        ),
+        Value(5, "serial_part", "only one thread had work", label="serial part"),
+        Value(
+            6,
+            "too_few_workers",
+            "there were CPUs for which the program had no thread",
+            label="too few workers",
+        ),
+        Value(7, "bad_distribution", "a worker had no task though one was ready", label="bad distribution"),
+        Value(8, "lock_holder", "another thread held the lock or critical section", label="lock holder"),
+        Value(9, "preemption", "a thread that could run had no CPU"),
+        Value(
+            10,
+            "wakeup_latency",
+            "what was waited for had happened, and the thread had not gone on yet",
+            label="wake-up latency",
+        ),
+        Value(11, "runtime", "the runtime forked, joined, or looked for work; and Trimtab's own cost"),
+        Value(12, "spawn_rate", "workers waited for the thread that made the tasks", label="spawn rate"),
+        Value(
+            13, "blocking_io", "a thread gave its CPU away in the middle of its work", label="blocking I/O"
+        ),
+        Value(14, "unattributed", "nobody knows: events are missing, or the thread was not observed"),
+    ),
+    is_text=True,
+)
 MISSING_KIND = Enumeration(
     "missing_kind",
     "Missing",
@@ -641,6 +686,7 @@ ALL = (
     NAME_TAG,
     SHARE,
     CAUSE,
+    BLAME_CAUSE,
     MISSING_KIND,
     DECISION_REASON,
     POLICY_NAME,

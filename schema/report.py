@@ -279,6 +279,50 @@ FINDING = T(
         F("processes", "text[]", "`id` of the processes that it is about"),
     ),
 )
+BLAMED = T(
+    "Blamed",
+    "Idle core time by cause and place. The shares of all add up to the share of the core time that was not work.",
+    (
+        F("cause", "blame_cause", "one of the causes below"),
+        F(
+            "subject",
+            "text?",
+            "region or kind of task that is to blame, or the program that had the CPU",
+            unknown="none",
+        ),
+        F("key", "text?", "its `key`", unknown="no subject"),
+        F("lane_time_s", "number", "core time", "s"),
+        F("share", "number", "of `capacity_s`", "share"),
+        F("basis", "text", "what it is read from: `events`, `profile` (sums by region), or both"),
+    ),
+)
+PATH_PART = T(
+    "PathPart",
+    "A part of the critical path: the chain of work and waiting that decided when the program ended.",
+    (
+        F("cause", "blame_cause?", "why time passed without work", unknown="it was work"),
+        F("subject", "text?", "region or kind of task", unknown="none"),
+        F("key", "text?", "its `key`", unknown="no subject"),
+        F("time_s", "number", "of all moments on the path", "s"),
+        F("share", "number", "of the path, which is as long as the process", "share"),
+    ),
+)
+POP = T(
+    "Pop",
+    "Efficiencies of the lanes. `parallel_efficiency` = `serialization` x `load_balance` x `scheduling`.",
+    (
+        F("lanes", "integer", "threads or workers that took part"),
+        F("parallel_efficiency", "number", "work of all lanes / (lanes x time)", "share"),
+        F("load_balance", "number", "mean work / most work of a lane", "share"),
+        F(
+            "serialization",
+            "number?",
+            "most work of a lane / work on the critical path; above 1 where little of the path is work",
+            unknown="no work on the path",
+        ),
+        F("scheduling", "number", "work on the critical path / time", "share"),
+    ),
+)
 WORKER = T(
     "WorkerSummary",
     "A worker of a task runtime.",
@@ -684,6 +728,14 @@ REPORT = T(
         F("overhead", "Overhead", ""),
         F("unavailable", "Unavailable[]", ""),
         F("findings", "Finding[]", "largest gain first"),
+        F("blame", "Blamed[]", "who is to blame for all idle core time, most first"),
+        F("critical_path", "PathPart[]", "most time first; of one process with all events"),
+        F(
+            "pop",
+            "Pop?",
+            "of one process with all events",
+            unknown="not all events were recorded, or of several processes",
+        ),
         F("workers", "WorkerSummary[]", ""),
         F("network", "Network?", "messages between localities", unknown="none were recorded"),
         F("kernel", "Kernel?", "the operating system's scheduler", unknown="not recorded (`--kernel`)"),
@@ -717,6 +769,9 @@ REPORT_SCHEMA = ReportSchema(
         OVERHEAD,
         UNAVAILABLE,
         FINDING,
+        BLAMED,
+        PATH_PART,
+        POP,
         WORKER,
         NETWORK,
         NETWORK_PHASE,

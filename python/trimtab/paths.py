@@ -13,6 +13,11 @@ def preload_library() -> Path:
     return _NATIVE / "lib" / "libtrimtab_preload.so"
 
 
+def diagnosis_library() -> Path:
+    """The compiled part of the diagnosis."""
+    return _NATIVE / "lib" / "libtrimtab_diagnosis.so"
+
+
 def replay_program() -> Path:
     """The program that makes a recorded run's decisions again."""
     return _NATIVE / "bin" / "trimtab-replay"

@@ -1,6 +1,7 @@
 // The page of one report. Its data stands in the element #report as JSON.
 
 import * as about from "./about";
+import { blame } from "./blame";
 import { TimeCharts } from "./charts";
 import { regionPalette } from "./colors";
 import { concurrency } from "./concurrency";
@@ -22,6 +23,7 @@ import { workers } from "./workers";
 const LINKS = [
   ["verdict", "Verdict"],
   ["findings", "Findings"],
+  ["blame", "Blame"],
   ["processes", "Processes"],
   ["steering", "Steering"],
   ["over-time", "Over time"],
@@ -79,6 +81,7 @@ const isThere =
     if (id === "steering") return report.decisions.length > 0;
     if (id === "network") return report.network !== null;
     if (id === "kernel") return report.kernel !== null;
+    if (id === "blame") return report.blame.length > 0;
     if (id === "usage") return report.counter_use.length > 0;
     if (id === "processes") return report.processes.length > 1;
     return id !== "regions" || !report.workers.length || report.regions.length > 0;
@@ -91,6 +94,7 @@ function sections(report: Report, charts: TimeCharts, choose: (id: string | null
   return [
     safely("Verdict", () => verdict(report)),
     safely("Findings", () => findings(report, (name) => openRegion(name))),
+    has("blame") && safely("Blame", () => blame(report)),
     has("processes") && safely("Processes", () => processes(report.processes, choose)),
     has("steering") && safely("Steering", () => steering(report)),
     safely("Concurrency", () => concurrency(report, charts, color)),

@@ -34,6 +34,9 @@ export function ofProcess(report: Report, id: string): Report {
     decisions: report.decisions.filter(isMine),
     workers: report.workers.filter(isMine),
     lanes: report.lanes.filter(isMine),
+    blame: [],
+    critical_path: [],
+    pop: null,
     counters: report.counters.filter(isMine),
     counter_use: report.counter_use.filter(isMine),
   };

@@ -19,6 +19,23 @@ import {
   texts,
 } from "./values";
 
+/** What idle core time is charged to. */
+export type BlameCause =
+  | "last arrival"
+  | "imbalance"
+  | "straggler"
+  | "dependence chain"
+  | "serial part"
+  | "too few workers"
+  | "bad distribution"
+  | "lock holder"
+  | "preemption"
+  | "wake-up latency"
+  | "runtime"
+  | "spawn rate"
+  | "blocking I/O"
+  | "unattributed";
+
 /** Why core time was lost: the causes of findings. */
 export type Cause =
   | "imbalance"
@@ -95,6 +112,12 @@ export interface Report {
   unavailable: Unavailable[];
   /** largest gain first */
   findings: Finding[];
+  /** who is to blame for all idle core time, most first */
+  blame: Blamed[];
+  /** most time first; of one process with all events */
+  critical_path: PathPart[];
+  /** of one process with all events; null: not all events were recorded, or of several processes */
+  pop: Pop | null;
   workers: WorkerSummary[];
   /** messages between localities; null: none were recorded */
   network: Network | null;
@@ -447,6 +470,50 @@ export interface Finding {
   gain_s: number;
   /** `id` of the processes that it is about */
   processes: string[];
+}
+
+/** Idle core time by cause and place. The shares of all add up to the share of the core time that was not work. */
+export interface Blamed {
+  /** one of the causes below */
+  cause: BlameCause;
+  /** region or kind of task that is to blame, or the program that had the CPU; null: none */
+  subject: string;
+  /** its `key`; null: no subject */
+  key: string;
+  /** core time, s */
+  lane_time_s: number;
+  /** of `capacity_s`, share */
+  share: number;
+  /** what it is read from: `events`, `profile` (sums by region), or both */
+  basis: string;
+}
+
+/** A part of the critical path: the chain of work and waiting that decided when the program ended. */
+export interface PathPart {
+  /** why time passed without work; null: it was work */
+  cause: BlameCause | null;
+  /** region or kind of task; null: none */
+  subject: string;
+  /** its `key`; null: no subject */
+  key: string;
+  /** of all moments on the path, s */
+  time_s: number;
+  /** of the path, which is as long as the process, share */
+  share: number;
+}
+
+/** Efficiencies of the lanes. `parallel_efficiency` = `serialization` x `load_balance` x `scheduling`. */
+export interface Pop {
+  /** threads or workers that took part */
+  lanes: number;
+  /** work of all lanes / (lanes x time), share */
+  parallel_efficiency: number;
+  /** mean work / most work of a lane, share */
+  load_balance: number;
+  /** most work of a lane / work on the critical path; above 1 where little of the path is work; null: no work on the path */
+  serialization: number | null;
+  /** work on the critical path / time, share */
+  scheduling: number;
 }
 
 /** A worker of a task runtime. */
@@ -932,6 +999,9 @@ export const readReport = (from: Dict): Report => ({
   overhead: readOverhead(dict(from.overhead)),
   unavailable: dicts(from.unavailable).map(readUnavailable),
   findings: dicts(from.findings).map(readFinding),
+  blame: dicts(from.blame).map(readBlamed),
+  critical_path: dicts(from.critical_path).map(readPathPart),
+  pop: maybe(from.pop, readPop),
   workers: dicts(from.workers).map(readWorkerSummary),
   network: maybe(from.network, readNetwork),
   kernel: maybe(from.kernel, readKernel),
@@ -1131,6 +1201,31 @@ export const readFinding = (from: Dict): Finding => ({
   action: text(from.action),
   gain_s: amount(from.gain_s),
   processes: texts(from.processes),
+});
+
+export const readBlamed = (from: Dict): Blamed => ({
+  cause: text(from.cause) as BlameCause,
+  subject: text(from.subject),
+  key: text(from.key),
+  lane_time_s: amount(from.lane_time_s),
+  share: amount(from.share),
+  basis: text(from.basis),
+});
+
+export const readPathPart = (from: Dict): PathPart => ({
+  cause: text(from.cause) as BlameCause,
+  subject: text(from.subject),
+  key: text(from.key),
+  time_s: amount(from.time_s),
+  share: amount(from.share),
+});
+
+export const readPop = (from: Dict): Pop => ({
+  lanes: amount(from.lanes),
+  parallel_efficiency: amount(from.parallel_efficiency),
+  load_balance: amount(from.load_balance),
+  serialization: figure(from.serialization),
+  scheduling: amount(from.scheduling),
 });
 
 export const readWorkerSummary = (from: Dict): WorkerSummary => ({

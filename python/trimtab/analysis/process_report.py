@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trimtab.analysis.account import Account, account
+from trimtab.analysis.diagnosis import Diagnosis, diagnosis_of
 from trimtab.analysis.findings import findings
 from trimtab.analysis.keys import Keys, keys_of
 from trimtab.analysis.network_findings import network_findings
@@ -16,7 +17,7 @@ from trimtab.analysis.task_findings import task_findings
 from trimtab.analysis.traffic import Traffic, traffic_of
 from trimtab.analysis.workers import Worker, task_table, workers_of
 from trimtab.model import Process
-from trimtab.model.enumerations import CounterName
+from trimtab.model.enumerations import CounterName, RecordLevel
 from trimtab.model.report import Finding, Region, Scope, TaskKind
 from trimtab.symbols import Symbols
 from trimtab.traces import Trace, rows_of
@@ -84,6 +85,12 @@ class ProcessReport:
     def scopes(self) -> list[Scope]:
         """The scopes that the program reports of itself."""
         return scope_table(self.process, self.id, self.places, self.keys)
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """What its lanes waited for; None: not all events are there."""
+        is_traced = self.process.header["level"] == RecordLevel.TRACE
+        return diagnosis_of(self.trace) if is_traced else None
 
     @cached_property
     def findings(self) -> list[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import trimtab
+from trimtab.analysis.blame import blame_of, path_of, pop_of
 from trimtab.analysis.counter_use import counter_use
 from trimtab.analysis.counters import counters
 from trimtab.analysis.decisions import decisions
@@ -78,6 +79,9 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         overhead=overhead_of(processes, job),
         unavailable=unavailable(run, processes, job, changed),
         findings=with_preemptors(job_findings(job), kernel),
+        blame=blame_of(job, kernel),
+        critical_path=path_of(job),
+        pop=pop_of(job),
         workers=_entries_of_processes(
             processes,
             lambda process_report: worker_table(
@@ -147,6 +151,9 @@ def _of_launcher(run: Run) -> Report:
         overhead=Overhead(0.0, 0.0, 0.0, 0.0, 0, 0),
         unavailable=nothing_loaded(run),
         findings=(),
+        blame=(),
+        critical_path=(),
+        pop=None,
         workers=(),
         network=None,
         kernel=kernel_of(run),

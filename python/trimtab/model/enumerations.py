@@ -334,6 +334,28 @@ class Cause(str, Enum):
         return str(self.value)
 
 
+class BlameCause(str, Enum):
+    """What idle core time is charged to."""
+
+    LAST_ARRIVAL = "last arrival"  # the others waited for one lane, now this one and now that one
+    IMBALANCE = "imbalance"  # a lane has more work than the others in most instances of a region
+    STRAGGLER = "straggler"  # one part of a region took more than twice what it takes on that lane
+    DEPENDENCE_CHAIN = "dependence chain"  # tasks waited for what other tasks were to give them
+    SERIAL_PART = "serial part"  # only one thread had work
+    TOO_FEW_WORKERS = "too few workers"  # there were CPUs for which the program had no thread
+    BAD_DISTRIBUTION = "bad distribution"  # a worker had no task though one was ready
+    LOCK_HOLDER = "lock holder"  # another thread held the lock or critical section
+    PREEMPTION = "preemption"  # a thread that could run had no CPU
+    WAKEUP_LATENCY = "wake-up latency"  # what was waited for had happened, and the thread had not gone on yet
+    RUNTIME = "runtime"  # the runtime forked, joined, or looked for work; and Trimtab's own cost
+    SPAWN_RATE = "spawn rate"  # workers waited for the thread that made the tasks
+    BLOCKING_IO = "blocking I/O"  # a thread gave its CPU away in the middle of its work
+    UNATTRIBUTED = "unattributed"  # nobody knows: events are missing, or the thread was not observed
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
 class Missing(str, Enum):
     """What a report lacks. What C++ reports begins with such a word, or is of another kind."""
 

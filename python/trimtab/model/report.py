@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-from trimtab.model.enumerations import Cause, Missing
+from trimtab.model.enumerations import BlameCause, Cause, Missing
 
 
 class Report(Struct, frozen=True):
@@ -32,6 +32,9 @@ class Report(Struct, frozen=True):
         regions: most wall time first.
         tasks: most time first.
         findings: largest gain first.
+        blame: who is to blame for all idle core time, most first.
+        critical_path: most time first; of one process with all events.
+        pop: of one process with all events; None: not all events were recorded, or of several processes.
         network: messages between localities; None: none were recorded.
         kernel: the operating system's scheduler; None: not recorded (`--kernel`).
         decisions: in order of time.
@@ -65,6 +68,9 @@ class Report(Struct, frozen=True):
     overhead: Overhead
     unavailable: tuple[Unavailable, ...]
     findings: tuple[Finding, ...]
+    blame: tuple[Blamed, ...]
+    critical_path: tuple[PathPart, ...]
+    pop: Pop | None
     workers: tuple[WorkerSummary, ...]
     network: Network | None
     kernel: Kernel | None
@@ -479,6 +485,63 @@ class Finding(Struct, frozen=True):
     action: str
     gain_s: float
     processes: tuple[str, ...]
+
+
+class Blamed(Struct, frozen=True):
+    """Idle core time by cause and place. The shares of all add up to the share of the core time that was not work.
+
+    Attributes:
+        cause: one of the causes below.
+        subject: region or kind of task that is to blame, or the program that had the CPU; None: none.
+        key: its `key`; None: no subject.
+        lane_time_s: core time, s.
+        share: of `capacity_s`, share.
+        basis: what it is read from: `events`, `profile` (sums by region), or both.
+    """
+
+    cause: BlameCause
+    subject: str | None
+    key: str | None
+    lane_time_s: float
+    share: float
+    basis: str
+
+
+class PathPart(Struct, frozen=True):
+    """A part of the critical path: the chain of work and waiting that decided when the program ended.
+
+    Attributes:
+        cause: why time passed without work; None: it was work.
+        subject: region or kind of task; None: none.
+        key: its `key`; None: no subject.
+        time_s: of all moments on the path, s.
+        share: of the path, which is as long as the process, share.
+    """
+
+    cause: BlameCause | None
+    subject: str | None
+    key: str | None
+    time_s: float
+    share: float
+
+
+class Pop(Struct, frozen=True):
+    """Efficiencies of the lanes. `parallel_efficiency` = `serialization` x `load_balance` x `scheduling`.
+
+    Attributes:
+        lanes: threads or workers that took part.
+        parallel_efficiency: work of all lanes / (lanes x time), share.
+        load_balance: mean work / most work of a lane, share.
+        serialization: most work of a lane / work on the critical path; above 1 where little of the path is
+            work; None: no work on the path.
+        scheduling: work on the critical path / time, share.
+    """
+
+    lanes: int
+    parallel_efficiency: float
+    load_balance: float
+    serialization: float | None
+    scheduling: float
 
 
 class WorkerSummary(Struct, frozen=True):

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from trimtab.counted import counted
 from trimtab.model.report import Region, Report, Spread
+from trimtab.text.blame import blame_table, path_table, pop_lines
 from trimtab.text.console import Console, output, table
 from trimtab.text.counters import energy_lines, use_table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
@@ -61,7 +62,18 @@ def tables(report: Report, directory: Path) -> None:
     console.print(f"[bold]{escape(' '.join(report.command))}[/]  {escape(str(directory))}")
     ending_text = escape(ending(report.exit))
     console.print(f"{seconds(report.wall_s)}, {ending_text}{'' if report.complete else ' (incomplete)'}")
-    for show in (_shares, _processes, _regions, _tasks, _counters, _network, _kernel, _findings, _decisions):
+    for show in (
+        _shares,
+        _blame,
+        _processes,
+        _regions,
+        _tasks,
+        _counters,
+        _network,
+        _kernel,
+        _findings,
+        _decisions,
+    ):
         show(report, console)
     console.print(system_line(report))
     for missing in report.unavailable:
@@ -82,6 +94,14 @@ def _shares(report: Report, console: Console) -> None:
     for name, share in report.time.items():
         rows.add_row(NAMES[name], f"{share:.2%}")
     console.print(rows)
+
+
+def _blame(report: Report, console: Console) -> None:
+    for rows in (blame_table(report), path_table(report)):
+        if rows is not None:
+            console.print(rows)
+    for line in pop_lines(report):
+        console.print(line)
 
 
 def _processes(report: Report, console: Console) -> None:

@@ -10,6 +10,7 @@ from trimtab.counted import counted
 from trimtab.model import TUNING_OF
 from trimtab.model.enumerations import Missing
 from trimtab.model.report import Decision, Report, Steering
+from trimtab.text.blame import blame_lines
 from trimtab.text.counters import energy_lines
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.kernel import kernel_lines
@@ -44,6 +45,8 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
     )
     shares = [f"{NAMES[name]} {percent(share)}" for name, share in report.time.items() if share >= 0.0005]
     lines.print("  " + ", ".join(shares))
+    for blame_line in blame_lines(report):
+        lines.print("  " + blame_line)
     for process_line in process_lines(report, _MOST_PROCESSES):
         lines.print("  " + process_line)
     for region in report.regions[:3]:

@@ -1,0 +1,198 @@
+"""Who is to blame for all idle core time: one entry a cause and subject; their shares add up to the idle share exactly.
+
+Each share of the core time that is not work is divided in the proportions that the events of the processes say. Where there are no
+events, what the tables of regions know takes their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from trimtab.analysis.account import SHARES
+from trimtab.analysis.diagnosis import Charge, Diagnosis
+from trimtab.analysis.job import Job
+from trimtab.analysis.process_report import ProcessReport
+from trimtab.model import NO_SUBJECT
+from trimtab.model.enumerations import BlameCause
+from trimtab.model.report import Blamed, Kernel, Pop, Region
+from trimtab.model.report import PathPart as ReportedPart
+
+_WORK = "work"
+# What a share is charged to where nothing more is known.
+_USUAL = {
+    "barrier_wait": BlameCause.LAST_ARRIVAL,
+    "arrival": BlameCause.WAKEUP_LATENCY,
+    "starved": BlameCause.DEPENDENCE_CHAIN,
+    "serial": BlameCause.SERIAL_PART,
+    "run_delay": BlameCause.PREEMPTION,
+    "runtime": BlameCause.RUNTIME,
+    "unattributed": BlameCause.UNATTRIBUTED,
+}
+# Where the events explain no more than this of a share, they say nothing of it.
+_LEAST_SECONDS = 1e-9
+EVENTS, PROFILE = "events", "profile"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of one share of the core time; `weight` is beside the other parts of that share."""
+
+    cause: BlameCause
+    key: str | None
+    name: str | None
+    basis: str
+    weight: float
+
+
+def blame_of(job: Job, kernel: Kernel | None) -> tuple[Blamed, ...]:
+    """Most first."""
+    sums: dict[tuple[BlameCause, str | None], Blamed] = {}
+    for name in SHARES:
+        share = job.shares[name]
+        if name == _WORK or share <= 0:
+            continue
+        parts = _parts_of(job, name, kernel)
+        total = sum(part.weight for part in parts)
+        for part in parts:
+            _add(sums, part, share * part.weight / total, job.capacity_s)
+    return tuple(sorted(sums.values(), key=lambda each: (-each.share, each.cause, each.subject or "")))
+
+
+def _add(
+    sums: dict[tuple[BlameCause, str | None], Blamed], part: _Part, share: float, capacity_s: float
+) -> None:
+    before = sums.get((part.cause, part.key))
+    basis = part.basis if before is None or before.basis == part.basis else f"{EVENTS}, {PROFILE}"
+    total = share + (before.share if before is not None else 0.0)
+    sums[part.cause, part.key] = Blamed(
+        cause=part.cause,
+        subject=part.name,
+        key=part.key,
+        lane_time_s=total * capacity_s,
+        share=total,
+        basis=basis,
+    )
+
+
+def _parts_of(job: Job, name: str, kernel: Kernel | None) -> list[_Part]:
+    """Of one share; at least one, and not all without weight."""
+    if name == "run_delay" and kernel is not None and (preemptors := list(_preemptors(kernel))):
+        return preemptors
+    parts = [part for process in job.parts for part in _of_process(process, name)]
+    if sum(part.weight for part in parts) > 0:
+        return parts
+    return [_Part(_USUAL[name], None, None, PROFILE, 1.0)]
+
+
+def _preemptors(kernel: Kernel) -> Iterator[_Part]:
+    for row in kernel.preemptors:
+        if row.share > 0:
+            yield _Part(BlameCause.PREEMPTION, f"program {row.name}", row.name, EVENTS, row.share)
+    if kernel.idle_though_ready_s > 0 and kernel.waiting_s > 0:
+        yield _Part(
+            BlameCause.WAKEUP_LATENCY, None, None, EVENTS, kernel.idle_though_ready_s / kernel.waiting_s
+        )
+
+
+def _of_process(process: ProcessReport, name: str) -> Iterator[_Part]:
+    """The parts of one process weigh as much together as this share is of its core time, seconds."""
+    account = process.account
+    seconds = account.shares[name] * account.cpus * account.wall_s
+    if seconds <= 0:
+        return
+    parts = list(_serial(process, seconds)) if name == "serial" else list(_by_events(process, name))
+    parts = parts or (list(_by_regions(process.regions)) if name == "barrier_wait" else [])
+    parts = parts or [_Part(_USUAL[name], None, None, PROFILE, 1.0)]
+    total = sum(part.weight for part in parts)
+    for part in parts:
+        yield _Part(part.cause, part.key, part.name, part.basis, part.weight * seconds / total)
+
+
+def _by_events(process: ProcessReport, name: str) -> Iterator[_Part]:
+    diagnosis = process.diagnosis
+    charges: Iterable[Charge] = diagnosis.charges if diagnosis is not None else ()
+    for charge in charges:
+        if charge.share == name and charge.seconds > _LEAST_SECONDS:
+            has_subject = charge.subject != NO_SUBJECT
+            yield _Part(
+                charge.cause,
+                process.keys[charge.subject] if has_subject else None,
+                process.places[charge.subject][0] if has_subject else None,
+                EVENTS,
+                charge.seconds,
+            )
+
+
+def _serial(process: ProcessReport, seconds: float) -> Iterator[_Part]:
+    """Outside of regions one thread works; what is left lies inside, where there were fewer lanes than CPUs."""
+    account = process.account
+    outside = max(account.cpus - 1.0, 0.0) * max(account.wall_s - account.parallel_s, 0.0)
+    if 0 < outside < seconds:
+        yield _Part(BlameCause.TOO_FEW_WORKERS, None, None, PROFILE, seconds - outside)
+    if outside <= 0 and account.parallel_s > 0:
+        yield _Part(BlameCause.TOO_FEW_WORKERS, None, None, PROFILE, seconds)
+        return
+    events = list(_by_events(process, "serial"))
+    together = sum(part.weight for part in events)
+    rest = min(outside, seconds) if outside > 0 else seconds
+    if not events:
+        yield _Part(BlameCause.SERIAL_PART, None, None, PROFILE, rest)
+    for part in events:
+        yield _Part(part.cause, part.key, part.name, part.basis, part.weight / together * rest)
+
+
+def _by_regions(regions: Iterable[Region]) -> Iterator[_Part]:
+    """Waiting in regions: for locks, as far as the slowest lanes explain it for these, the rest for whoever came last."""
+    for region in regions:
+        locks = min(region.lock_wait_s, region.wait_s)
+        excess = max(region.critical_path_s - region.mean_work_s, 0.0) * region.threads
+        imbalance = min(excess, region.wait_s - locks)
+        for cause, weight in (
+            (BlameCause.LOCK_HOLDER, locks),
+            (BlameCause.IMBALANCE, imbalance),
+            (BlameCause.LAST_ARRIVAL, region.wait_s - locks - imbalance),
+        ):
+            if weight > _LEAST_SECONDS:
+                yield _Part(cause, region.key, region.name, PROFILE, weight)
+
+
+def _only(job: Job) -> tuple[ProcessReport, Diagnosis] | None:
+    if len(job.parts) != 1 or (diagnosis := job.parts[0].diagnosis) is None:
+        return None
+    return job.parts[0], diagnosis
+
+
+def path_of(job: Job) -> tuple[ReportedPart, ...]:
+    """The critical path of the only process that takes part; of several, messages would have to be known, and nothing is said."""
+    only = _only(job)
+    if only is None:
+        return ()
+    process, diagnosis = only
+    return tuple(
+        ReportedPart(
+            cause=part.cause,
+            subject=process.places[part.subject][0] if part.subject != NO_SUBJECT else None,
+            key=process.keys[part.subject] if part.subject != NO_SUBJECT else None,
+            time_s=part.seconds,
+            share=part.seconds / diagnosis.span_s,
+        )
+        for part in diagnosis.path
+    )
+
+
+def pop_of(job: Job) -> Pop | None:
+    """Efficiencies as the POP project has them, of the lanes of the only process that takes part."""
+    only = _only(job)
+    if only is None or not (most := max(only[1].work_s, default=0.0)):
+        return None
+    diagnosis = only[1]
+    mean = sum(diagnosis.work_s) / len(diagnosis.work_s)
+    busy = sum(part.seconds for part in diagnosis.path if part.cause in (None, BlameCause.SERIAL_PART))
+    return Pop(
+        lanes=len(diagnosis.work_s),
+        parallel_efficiency=mean / diagnosis.span_s,
+        load_balance=mean / most,
+        serialization=most / busy if busy > 0 else None,
+        scheduling=busy / diagnosis.span_s,
+    )

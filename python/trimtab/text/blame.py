@@ -1,0 +1,77 @@
+"""What idle core time is charged to, in lines and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from trimtab.model.report import Blamed, Report
+from trimtab.text.console import table
+from trimtab.text.units import percent, seconds
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_MOST_NAMED, _MOST_ROWS = 3, 12
+# Of the core time: less is not worth a word at the end of a run.
+_LEAST_SHARE = 0.02
+
+
+def blame_lines(report: Report) -> Iterator[str]:
+    """The greatest parts, for the end of a run; nothing where only sums by region are known, which findings say as well."""
+    named = [each for each in report.blame if each.share >= _LEAST_SHARE][:_MOST_NAMED]
+    if named and any(each.basis != "profile" for each in report.blame):
+        yield f"idle because of {', '.join(_words(each) for each in named)}"
+
+
+def _words(blamed: Blamed) -> str:
+    at = f" at {blamed.subject}" if blamed.subject is not None else ""
+    return f"{blamed.cause}{at} {percent(blamed.share)}"
+
+
+def blame_table(report: Report) -> Table | None:
+    """All idle core time by cause and place."""
+    if not report.blame:
+        return None
+    rows = table(
+        "idle because of", "at", "core time", "share", "known from", title="who is to blame for idle cores"
+    )
+    for blamed in report.blame[:_MOST_ROWS]:
+        rows.add_row(
+            blamed.cause,
+            escape(blamed.subject or ""),
+            seconds(blamed.lane_time_s),
+            percent(blamed.share),
+            blamed.basis,
+        )
+    rest = report.blame[_MOST_ROWS:]
+    if rest:
+        time_s, share = sum(each.lane_time_s for each in rest), sum(each.share for each in rest)
+        rows.add_row(f"{len(rest)} others", "", seconds(time_s), percent(share), "")
+    return rows
+
+
+def path_table(report: Report) -> Table | None:
+    """The critical path by what it was."""
+    if not report.critical_path:
+        return None
+    rows = table("critical path", "at", "time", "share")
+    for part in report.critical_path[:_MOST_ROWS]:
+        rows.add_row(
+            part.cause or "work", escape(part.subject or ""), seconds(part.time_s), percent(part.share)
+        )
+    return rows
+
+
+def pop_lines(report: Report) -> Iterator[str]:
+    """Efficiencies of the lanes."""
+    pop = report.pop
+    if pop is None:
+        return
+    serialization = "" if pop.serialization is None else f"serialization {percent(pop.serialization)} x "
+    yield (
+        f"parallel efficiency of {pop.lanes} lanes {percent(pop.parallel_efficiency)} = {serialization}load balance "
+        f"{percent(pop.load_balance)} x scheduling {percent(pop.scheduling)}"
+    )

@@ -1,0 +1,51 @@
+// For the command, which is written in Python: arrays in, arrays out. python/trimtab/analysis/compiled.py has the same
+// layouts.
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <vector>
+
+#include "trimtab/diagnosis/blame.hpp"
+#include "trimtab/diagnosis/critical_path.hpp"
+
+namespace {
+
+using namespace trimtab::diagnosis;
+
+static_assert(sizeof(lane_interval) == 32 && offsetof(lane_interval, lane) == 16 && offsetof(lane_interval, kind) == 28);
+static_assert(sizeof(blame_sum) == 32 && offsetof(blame_sum, culprit_kind) == 8 && offsetof(blame_sum, ns) == 16);
+static_assert(sizeof(path_part) == 24 && offsetof(path_part, begin_ns) == 8);
+
+constexpr std::size_t failed = ~std::size_t{0};
+
+// How many results there are, of which as many as there is room for are copied; `failed`, and why, where there are none.
+template <class Result, class Make>
+std::size_t results(Make make, Result* to, std::size_t room, char* error, std::size_t error_room) noexcept {
+  try {
+    const std::vector<Result> made = make();
+    std::copy_n(made.begin(), std::min(room, made.size()), to);
+    return made.size();
+  } catch (const std::exception& thrown) {
+    std::snprintf(error, error_room, "%s", thrown.what());
+    return failed;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) std::size_t trimtab_blame(const lane_interval* intervals, std::size_t count,
+                                                                 lane_index lanes, blame_sum* to, std::size_t room,
+                                                                 char* error, std::size_t error_room) noexcept {
+  return results([&] { return blame_by_group(lane_order(std::span(intervals, count), lanes)); }, to, room, error, error_room);
+}
+
+__attribute__((visibility("default"))) std::size_t trimtab_critical_path(const lane_interval* intervals, std::size_t count,
+                                                                         lane_index lanes, path_part* to, std::size_t room,
+                                                                         char* error, std::size_t error_room) noexcept {
+  return results([&] { return critical_path(lane_order(std::span(intervals, count), lanes)); }, to, room, error, error_room);
+}
+}

@@ -1,0 +1,65 @@
+// Who is to blame for idle cores, the critical path, and the efficiencies of the lanes.
+
+import { type Child, note, section } from "./dom";
+import { percent, seconds, shortened } from "./format";
+import type { Blamed, PathPart, Pop, Report } from "./report";
+import { Table } from "./table";
+
+const LONGEST_NAME = 80;
+
+export function blame(report: Report): HTMLElement {
+  return section(
+    "blame",
+    "Who is to blame",
+    note(
+      "All idle core time by cause and place. A wait is charged to what the lane did that it waited for; if that lane waited, too, to what this one waited for.",
+    ),
+    blamed(report.blame),
+    path(report.critical_path),
+    report.pop !== null && note(efficiencies(report.pop)),
+  );
+}
+
+function blamed(rows: Blamed[]): Child {
+  return new Table<Blamed>({
+    caption: "Idle core time",
+    rows,
+    sortBy: 3,
+    words: (row) => `${row.cause} ${row.subject ?? ""}`,
+    columns: [
+      { title: "idle because of", key: (row) => row.cause, cell: (row) => row.cause },
+      { title: "at", key: (row) => row.subject, cell: (row) => shortened(row.subject ?? "", LONGEST_NAME) },
+      { title: "core time", key: (row) => row.lane_time_s, cell: (row) => seconds(row.lane_time_s), isNumber: true },
+      { title: "share", key: (row) => row.share, cell: (row) => percent(row.share), isNumber: true },
+      { title: "known from", key: (row) => row.basis, cell: (row) => row.basis },
+    ],
+  }).root;
+}
+
+function path(rows: PathPart[]): Child {
+  if (!rows.length) return null;
+  return new Table<PathPart>({
+    caption: "Critical path: what decided when the program ended",
+    rows,
+    sortBy: 2,
+    words: (row) => `${what(row)} ${row.subject ?? ""}`,
+    columns: [
+      { title: "what it was", key: what, cell: what },
+      { title: "at", key: (row) => row.subject, cell: (row) => shortened(row.subject ?? "", LONGEST_NAME) },
+      { title: "time", key: (row) => row.time_s, cell: (row) => seconds(row.time_s), isNumber: true },
+      { title: "share", key: (row) => row.share, cell: (row) => percent(row.share), isNumber: true },
+    ],
+  }).root;
+}
+
+const what = (row: PathPart): string => row.cause ?? "work";
+
+/** `Parallel efficiency of 4 lanes 50.0 % = serialization ...`. */
+export function efficiencies(pop: Pop): string {
+  const factors = [
+    ...(pop.serialization === null ? [] : [`serialization ${percent(pop.serialization)}`]),
+    `load balance ${percent(pop.load_balance)}`,
+    `scheduling ${percent(pop.scheduling)}`,
+  ];
+  return `Parallel efficiency of ${pop.lanes} lanes ${percent(pop.parallel_efficiency)} = ${factors.join(" \u00d7 ")}.`;
+}

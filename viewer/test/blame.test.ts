@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { efficiencies } from "../src/blame";
+import { read } from "../src/read";
+
+const pop = (fields: object) =>
+  read({
+    pop: { lanes: 4, parallel_efficiency: 0.5, load_balance: 0.8, serialization: 0.625, scheduling: 1, ...fields },
+  }).pop!;
+
+test("efficiencies are factors of the parallel efficiency", () => {
+  assert.equal(
+    efficiencies(pop({})),
+    "Parallel efficiency of 4 lanes 50.0 % = serialization 62.5 % \u00d7 load balance 80.0 % \u00d7 scheduling 100 %.",
+  );
+});
+
+test("a path without work has no serialization", () => {
+  assert.doesNotMatch(efficiencies(pop({ serialization: null })), /serialization/);
+});
+
+test("a report without events has no path", () => {
+  assert.deepEqual(read({}).critical_path, []);
+  assert.equal(read({}).pop, null);
+});
