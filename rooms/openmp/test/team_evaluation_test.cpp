@@ -185,6 +185,30 @@ TEST_F(team_evaluation, of_version_1_is_made_at_each_region_without_a_barrier_un
   EXPECT_EQ(latest_evaluation().number, before + evaluations + 5);
 }
 
+TEST_F(team_evaluation, of_version_1_takes_a_thread_only_after_enough_bad_ones_in_a_row) {
+  // Every evaluation is bad by the first rule, and none by the second.
+  const auto bad_region = [&](std::uint32_t bad_trig) {
+    set_evaluation_rules({.bad_spread = -1, .bad_trig = bad_trig});
+    ask_for_evaluation(evaluation_kind::iterations);
+    return region();
+  };
+  const auto even_region = [&] {
+    set_evaluation_rules({.bad_spread = 1000, .bad_trig = 2});
+    ask_for_evaluation(evaluation_kind::iterations);
+    return region();
+  };
+  even_region();
+  bad_region(2);
+  set_threads_if_bad(3);  // the policy's plan after one bad evaluation
+  even_region();
+  EXPECT_EQ(bad_region(2), own) << "the plan was made before an even evaluation";
+  EXPECT_EQ(bad_region(2), 3u);
+  even_region();
+  set_threads_if_bad(2);
+  EXPECT_EQ(bad_region(1), 2u) << "one is enough";
+  ask_for_evaluation(evaluation_kind::none);
+}
+
 TEST_F(team_evaluation, of_the_variants_is_made_once_when_asked) {
   set_evaluation_rules({});
   the_team_sizes.want(2);

@@ -21,6 +21,7 @@ void add(const steer::asat_v1_options& tunables, thread_steering_options& target
   target.evaluates = evaluated::iterations;
   target.is_on = tunables.flag;
   target.bad_spread = tunables.bad_spread;
+  target.bad_trig = tunables.bad_trig;
   target.load_time_s = tunables.load_time_s;
   target.nice = static_cast<int>(tunables.nice);
 }

@@ -31,6 +31,18 @@ struct printed_version_2 {
   }
 };
 
+// Version 1, what a bad or even evaluation does to the number of threads.
+struct printed_version_1 {
+  std::uint32_t bad_trig;
+  knob_value threads;
+  std::uint32_t bad = 0;
+  knob_value region(bool is_bad) {
+    bad = is_bad ? bad + 1 : 0;
+    if (bad >= bad_trig && threads > 1) threads -= 1;
+    return threads;
+  }
+};
+
 // What the adapter does at the start of a region, without a runtime.
 class published_process : public fitted_process {
  public:
@@ -74,18 +86,26 @@ class published_process : public fitted_process {
   }
   std::vector<knob_value> passes(int times, double passage_s, double dip_s = is_long) {
     std::vector<knob_value> counts;
+    counts.reserve(static_cast<std::size_t>(times));
     for (int i = 0; i < times; ++i) counts.push_back(passes(passage_s, dip_s));
     return counts;
   }
 
-  // One evaluation of version 1.
-  knob_value iterations(double spread, double bad_spread = 400) {
-    const knob_value region = spread > bad_spread && knob(1) != 0 ? knob(1) : knob(0);
+  // One evaluation of version 1; the number of members that its region has. The team takes a thread by itself at the last of
+  // bad_trig bad ones in a row. The policy sees each bad evaluation.
+  knob_value iterations(double spread, std::uint32_t bad_trig = 2) {
+    const knob_value region = iterations_not_seen(spread, bad_trig);
     snapshot now;
-    now.figures = {{std::string(figures::evaluations), ++m_evaluation}, {std::string(figures::iterations_spread), spread}};
+    now.figures = {{std::string(figures::evaluations), m_evaluation}, {std::string(figures::iterations_spread), spread}};
     look(now);
     look(now);
     return region;
+  }
+  knob_value iterations_not_seen(double spread, std::uint32_t bad_trig = 2) {
+    constexpr double bad_spread = 400;
+    m_evaluation += 1;
+    m_bad = spread > bad_spread ? m_bad + 1 : 0;
+    return m_bad >= bad_trig && knob(1) != 0 ? knob(1) : knob(0);
   }
   knob_value load(double average, double cpus) {
     snapshot now;
@@ -99,6 +119,7 @@ class published_process : public fitted_process {
 
  private:
   double m_evaluation = 0, m_reading = 0;
+  std::uint32_t m_bad = 0;  // evaluations of version 1, in a row
 };
 
 using counts = std::vector<knob_value>;
@@ -197,6 +218,32 @@ TEST(published_asat_v1, takes_evaluations_that_it_has_not_seen_for_good_ones) {
   process_run.look({{figures::evaluations, 1}, {figures::iterations_spread, 900}});
   EXPECT_EQ(process_run.look({{figures::evaluations, 3}, {figures::iterations_spread, 900}}), 4);
   EXPECT_EQ(process_run.look({{figures::evaluations, 4}, {figures::iterations_spread, 900}}), 3);
+}
+
+TEST(published_asat_v1, does_as_the_printed_pseudo_code_whatever_it_sees_of_even_evaluations) {
+  random_source random(7);
+  for (int round = 0; round < 100; ++round) {
+    const auto largest = static_cast<knob_value>(2 + 6 * random.share());
+    const auto bad_trig = static_cast<std::uint32_t>(1 + 4 * random.share());
+    asat_v1_options options;
+    options.bad_trig = bad_trig;
+    printed_version_1 printed{bad_trig, largest};
+    published_process process_run(std::make_unique<asat_v1>(options));
+    process_run.add_team(largest, false);
+    for (int i = 0; i < 100; ++i) {
+      if (random.share() < 0.1) {
+        printed.threads = std::min(printed.threads + 1, largest);
+        ASSERT_EQ(process_run.load(0, 4), printed.threads) << "room for one more";
+      }
+      const bool is_bad = random.share() < 0.5, is_seen = is_bad || random.share() < 0.3;
+      const double spread = is_bad ? 900 : 70;
+      const knob_value expected = printed.region(is_bad);
+      ASSERT_EQ(is_seen ? process_run.iterations(spread, bad_trig) : process_run.iterations_not_seen(spread, bad_trig),
+                expected)
+          << "the region that begins, round " << round << ", evaluation " << i << ", bad_trig " << bad_trig;
+      ASSERT_EQ(process_run.threads(), expected) << "decided, round " << round << ", evaluation " << i;
+    }
+  }
 }
 
 TEST(published_asat, counts_anew_after_it_was_switched_off) {

@@ -14,7 +14,9 @@ namespace {
 
 evaluation_rules rules;
 std::atomic<std::uint32_t> barrier_members{0}, threads_if_bad{0};
-base::ticks evaluated_at = 0;  // by the thread that forks
+// By the thread that forks.
+base::ticks evaluated_at = 0;
+std::uint32_t bad_in_a_row = 0;  // iterations
 
 // One writer, the thread that forks; the number is stored last.
 struct {
@@ -135,7 +137,8 @@ void measure_barrier(const runtime_calls& calls, std::uint32_t members, std::uin
   publish(team);
 }
 
-// Whether it was bad.
+// The plan for a bad evaluation (threads_if_bad) may be older than even evaluations, which the policy did not see. So bad
+// ones in a row are counted here, too, as the policy counts them: it then decides the same drop. Returns whether it was bad.
 bool measure_iterations(const runtime_calls& calls, void work(void*), std::uint32_t members,
                         std::uint32_t own_count) noexcept {
   trial_team team{calls};
@@ -143,7 +146,8 @@ bool measure_iterations(const runtime_calls& calls, void work(void*), std::uint3
   const std::uint32_t spread = team.most.load(std::memory_order_relaxed) - team.least.load(std::memory_order_relaxed);
   told.spread.store(spread, std::memory_order_relaxed);
   const bool is_bad = spread > rules.bad_spread;
-  if (is_bad) have_members(threads_if_bad.load(std::memory_order_relaxed), own_count);
+  bad_in_a_row = is_bad ? bad_in_a_row + 1 : 0;
+  if (is_bad && bad_in_a_row >= rules.bad_trig) have_members(threads_if_bad.load(std::memory_order_relaxed), own_count);
   publish(team);
   return is_bad;
 }

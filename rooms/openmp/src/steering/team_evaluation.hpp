@@ -30,14 +30,16 @@ struct evaluation_rules {
   double eval_time_s = 0;  // least time from one evaluation of the kind `barrier` to the next
   double bad_passage_s = 0, longest_dip_s = 0;
   double bad_spread = 0;
-  int nice = 0;  // added to that of each member but the primary thread
+  std::uint32_t bad_trig = 1;  // kind `iterations`: bad evaluations in a row before the team takes a thread
+  int nice = 0;                // added to that of each member but the primary thread
 };
 void set_evaluation_rules(const evaluation_rules& rules) noexcept;
 
 // By the steering thread: at the next region.
 void ask_for_evaluation(evaluation_kind kind) noexcept;
 evaluation latest_evaluation() noexcept;
-// Knobs. 0: no barrier with more members; the team's size stays after a bad evaluation.
+// Knobs. 0: no barrier with more members; the team's size stays after a bad evaluation. Iterations: also when fewer than
+// bad_trig are bad in a row. The policy does not see each even evaluation, so it cannot withdraw its plan in time.
 void set_barrier_members(std::uint32_t members) noexcept;
 void set_threads_if_bad(std::uint32_t members) noexcept;
 

@@ -78,8 +78,8 @@ thread_steering::thread_steering(steer::knob_registry& registry, const thread_st
   // One more than there are CPUs, so that what is fitted to the CPUs holds for every clause.
   if (options.includes_fixed) the_team_sizes.include_fixed(options.allowed.count() + 1);
   if (options.is_on) announce(options.registry, options.allowed);
-  set_evaluation_rules(
-      {options.eval_time_s, options.bad_passage_s, options.longest_dip_s, options.bad_spread, options.nice});
+  set_evaluation_rules({options.eval_time_s, options.bad_passage_s, options.longest_dip_s, options.bad_spread,
+                        options.bad_trig, options.nice});
   is_fitting_teams.store(true, std::memory_order_release);
 }
 

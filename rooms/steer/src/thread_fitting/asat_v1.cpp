@@ -35,12 +35,14 @@ std::optional<thread_fitting::verdict> asat_v1::judge_load(const situation& now)
                  now.evidence({figures::load_average, figures::online_cpus})};
 }
 
-// What the team changes by itself, at the start of the region whose evaluation is bad.
+// What the team changes by itself, at the start of the region whose evaluation is bad. The team counts bad evaluations in a
+// row as well: even ones that are not seen here do not leave it with a plan that is too old.
 std::optional<thread_fitting::verdict> asat_v1::plan(const situation& now) {
   const knob_value drop = m_bad + 1 >= m_options.bad_trig && now.fewer ? *now.fewer : 0;
   if (drop == m_planned_drop) return std::nullopt;
   m_planned_drop = drop;
-  verdict planned{now.threads, drop > 0 ? "the next bad evaluation takes a thread" : "one bad evaluation takes no thread",
+  verdict planned{now.threads,
+                  drop > 0 ? "one more bad evaluation in a row takes a thread" : "one bad evaluation takes no thread",
                   now.evidence({figures::iterations_spread})};
   planned.threads_if_bad = drop;
   return planned;

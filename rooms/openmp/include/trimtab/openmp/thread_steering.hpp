@@ -22,12 +22,13 @@ struct thread_steering_options {
   double eval_time_s = 0.5;
   // More than that is bad: barrier passages, and the spread of iterations; a shorter second barrier adds a thread.
   double bad_passage_s = 0, longest_dip_s = 0, bad_spread = 0;
-  double load_time_s = 0;    // between two readings of the load average; 0: it is not read
-  int nice = 0;              // added to the nice value of each member but the primary thread
-  bool is_on = true;         // until the program says otherwise (observe/program_requests.hpp)
-  bool has_trials = false;   // a policy may try other numbers for some regions: the knob trial_members, for fit
-  base::cpu_mask allowed{};  // CPUs of the process
-  std::string registry;      // path; "": none
+  std::uint32_t bad_trig = 1;  // asat-v1: bad evaluations in a row before the team takes a thread by itself
+  double load_time_s = 0;      // between two readings of the load average; 0: it is not read
+  int nice = 0;                // added to the nice value of each member but the primary thread
+  bool is_on = true;           // until the program says otherwise (observe/program_requests.hpp)
+  bool has_trials = false;     // a policy may try other numbers for some regions: the knob trial_members, for fit
+  base::cpu_mask allowed{};    // CPUs of the process
+  std::string registry;        // path; "": none
   // num_threads clauses and omp_set_num_threads may be brought down, too.
   bool includes_fixed = false;
   std::string root;  // of /proc and /sys; tests have their own

@@ -66,8 +66,9 @@ inline constexpr std::string_view threads = "threads";
 // short passage within the same evaluation, and when it is short, too, teams have so many members from that region on. For
 // asat-v2-reset the next evaluation is made with so many members. Of the subject that has `threads`.
 inline constexpr std::string_view barrier_members = "barrier_members";
-// Members that teams have from the region on whose evaluation is bad, before the policy has seen it; 0: as before. Of the
-// subject that has `threads`; only the published policies turn it.
+// Members that teams have from the region on whose evaluation is bad, before the policy has seen it; 0: as before. For
+// asat-v1 only at the last of `bad_trig` bad ones in a row: the adapter counts them, since the policy does not see every
+// even one. Of the subject that has `threads`; only the published policies turn it.
 inline constexpr std::string_view threads_if_bad = "threads_if_bad";
 // Members of some of the next regions, in turn with others, to see whether they take less time; 0: no trial. Of the subject
 // that has `threads`; only `fit` turns it. The program is never told of these members.
