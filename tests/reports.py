@@ -40,8 +40,16 @@ def plain(value: msgspec.Struct) -> dict[str, Any]:
 
 
 def build(run: Run) -> dict[str, Any]:
-    """The report of a run."""
-    return checked(plain(analysis.build(run)))
+    """The report of a run: of every run in these tests all idle core time is charged to someone."""
+    report = checked(plain(analysis.build(run)))
+    idle = 0.0 if report["efficiency"] is None else 1.0 - report["efficiency"]
+    charged = [blamed["share"] for blamed in report["blame"]]
+    assert abs(sum(charged) - idle) < 1e-6, f"{sum(charged)} of {idle} is charged"
+    assert all(share >= 0 for share in charged)
+    assert (
+        not report["critical_path"] or abs(sum(part["share"] for part in report["critical_path"]) - 1) < 1e-6
+    )
+    return report
 
 
 def typed(report: dict[str, Any]) -> Report:
@@ -81,6 +89,7 @@ def _empty(kind: msgspec.inspect.Type) -> Any:
         msgspec.inspect.DictType: {},
         msgspec.inspect.StrType: "",
         msgspec.inspect.BoolType: False,
-        msgspec.inspect.EnumType: "imbalance",
     }
+    if isinstance(kind, msgspec.inspect.EnumType):
+        return next(iter(kind.cls)).value
     return empty.get(type(kind), 0)

@@ -1,5 +1,7 @@
-// How many threads or workers there might be over time, where Trimtab changed their number while the program ran.
+// What is drawn on top of concurrency: how many threads or workers there might be, where Trimtab changed their number while the
+// program ran, and the power that the machine took.
 
+import { rate, valueAt } from "./rates";
 import type { Decision, Report } from "./report";
 
 export interface Cap {
@@ -44,4 +46,15 @@ function changesOf(decision: Decision): CapChange[] {
       to: Number(change.to),
     }))
     .filter((change) => Number.isFinite(change.from) && Number.isFinite(change.to));
+}
+
+/** Watts of the whole machine in the bin that begins at each of these times; null: no meter, or of several processes. */
+export function powerOverTime(report: Report, times: number[], bin: number): (number | null)[] | null {
+  const meters = report.counters.filter((each) => report.energy?.meters.includes(each.name));
+  if (!meters.length || new Set(meters.map((each) => each.process)).size > 1) return null;
+  const lines = meters.map((each) => rate(each, each.name));
+  return times.map((time) => {
+    const watts = lines.map((line) => valueAt(line, time + bin / 2));
+    return watts.some((value) => value === null) ? null : watts.reduce<number>((sum, value) => sum + value!, 0);
+  });
 }

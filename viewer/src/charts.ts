@@ -15,6 +15,8 @@ export interface Spec {
   height: number;
   data: uPlot.AlignedData;
   series: uPlot.Series[];
+  /** Of series that do not share the vertical axis. */
+  scales?: uPlot.Scales;
   bands?: uPlot.Band[];
   top: number;
   axis: (value: number) => string;
@@ -115,7 +117,7 @@ export class TimeCharts {
           sync: { key: "time", scales: ["x", null] },
           bind: { dblclick: () => () => (this.reset(), null) },
         },
-        scales: { x: { time: false, range: () => this.range }, y: { range: () => [0, spec.top] } },
+        scales: { x: { time: false, range: () => this.range }, y: { range: () => [0, spec.top] }, ...spec.scales },
         axes: [
           axis({ values: (_, splits) => timeTicks(splits), space: 80, size: 30 }),
           axis({

@@ -1,17 +1,23 @@
 // How many threads were in which region over time.
 
 import uPlot from "uplot";
-import { type Cap, capOverTime } from "./cap";
+import { type Cap, capOverTime, powerOverTime } from "./cap";
 import type { Spec, TimeCharts, TipRow } from "./charts";
 import { resolved } from "./colors";
 import { empty, h, note, section } from "./dom";
-import { seconds, shortened } from "./format";
+import { quantity, seconds, shortened } from "./format";
 import { drawLimit, drawUnknown } from "./marks";
 import { isComplete } from "./read";
 import type { Report, Timeline } from "./report";
 import { stacked } from "./stack";
 
 const TIP_ROWS = 9;
+
+/** Lines on top of the stacked threads. */
+interface Overlay {
+  cap: Cap | null;
+  watts: (number | null)[] | null;
+}
 
 export function concurrency(report: Report, charts: TimeCharts, color: (name: string) => string): HTMLElement {
   const line = report.timeline;
@@ -28,7 +34,8 @@ export function concurrency(report: Report, charts: TimeCharts, color: (name: st
   }
   const isShown = line.series.map(() => true);
   const colors = line.series.map((series) => color(series.name));
-  const cap = capOverTime(report, edgesOf(line));
+  const edges = edgesOf(line);
+  const overlay = { cap: capOverTime(report, edges), watts: powerOverTime(report, edges, line.dt_s) };
   const host = h("div", { class: "chart" });
   const range = h("span", { class: "soft", role: "status" });
   const all = h("button", { type: "button", on: { click: () => charts.reset() } }, "All");
@@ -62,17 +69,24 @@ export function concurrency(report: Report, charts: TimeCharts, color: (name: st
       button.addEventListener("click", () => {
         isShown[at] = !isShown[at];
         button.setAttribute("aria-pressed", String(isShown[at]));
-        plot?.setData(aligned(line, isShown, cap), false);
+        plot?.setData(aligned(line, isShown, overlay), false);
         plot?.redraw();
       });
       return button;
     }),
     line.waiting.some((value) => value > 0) &&
       h("span", { class: "key" }, h("i", { class: "dash" }), "of these waiting inside"),
-    cap && h("span", { class: "key" }, h("i", { class: "stroke" }), cap.label),
+    overlay.cap && h("span", { class: "key" }, h("i", { class: "stroke" }), overlay.cap.label),
+    overlay.watts &&
+      h(
+        "span",
+        { class: "key" },
+        h("i", { class: "dots" }),
+        `power of the machine, 0 to ${watts(most(overlay.watts))}`,
+      ),
   );
   // A chart needs its width: drawn once it is in the document.
-  queueMicrotask(() => (plot = charts.add(host, spec(report, line, isShown, colors, cap))));
+  queueMicrotask(() => (plot = charts.add(host, spec(report, line, isShown, colors, overlay))));
   return section(
     "over-time",
     "Concurrency over time",
@@ -119,19 +133,23 @@ function edgesOf(line: Timeline): number[] {
   return Array.from({ length: line.series[0]!.lanes.length + 1 }, (_, at) => at * line.dt_s);
 }
 
-function aligned(line: Timeline, isShown: boolean[], cap: Cap | null): uPlot.AlignedData {
+const most = (values: (number | null)[]): number => Math.max(...values.map((value) => value ?? 0));
+const watts = (value: number): string => quantity(value, "W");
+
+function aligned(line: Timeline, isShown: boolean[], { cap, watts }: Overlay): uPlot.AlignedData {
   const bins = line.series[0]!.lanes.length;
   const edges = edgesOf(line);
   // Where nothing waited there is no line, rather than one along the axis.
   const waiting = edges.map((_, at) => line.waiting[Math.min(at, bins - 1)] || null);
-  return [edges, ...stacked(line, isShown), waiting, ...(cap ? [cap.values] : [])];
+  return [edges, ...stacked(line, isShown), waiting, ...(cap ? [cap.values] : []), ...(watts ? [watts] : [])];
 }
 
-function spec(report: Report, line: Timeline, isShown: boolean[], colors: string[], cap: Cap | null): Spec {
+function spec(report: Report, line: Timeline, isShown: boolean[], colors: string[], overlay: Overlay): Spec {
   const count = line.series.length,
     bins = line.series[0]!.lanes.length;
   const stepped = uPlot.paths.stepped!({ align: 1 });
-  const data = aligned(line, isShown, cap);
+  const data = aligned(line, isShown, overlay);
+  const cap = overlay.cap;
   const peak = Math.max(...(data[count] as number[]), ...(cap ? cap.values : []));
   const isCpuNear = report.cpus_available !== null && report.cpus_available <= peak * 4;
   const tip = (time: number): TipRow[] => {
@@ -152,6 +170,9 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
     if (waiting > 0.0005)
       shown.push({ color: "var(--wait-line)", label: "of these waiting inside", value: waiting.toFixed(2) });
     if (cap) shown.push({ color: "var(--fg)", label: cap.label, value: String(cap.values[bin]) });
+    const power = overlay.watts?.[bin];
+    if (power !== null && power !== undefined)
+      shown.push({ color: "var(--soft)", label: "power of the machine", value: watts(power) });
     return shown.length ? shown : [{ color: "transparent", label: "no parallel region", value: "" }];
   };
   return {
@@ -176,7 +197,20 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
         stroke: () => resolved("var(--wait-line)"),
       },
       ...(cap ? [{ paths: stepped, points: { show: false }, width: 2, stroke: () => resolved("var(--fg)") }] : []),
+      ...(overlay.watts
+        ? [
+            {
+              paths: stepped,
+              points: { show: false },
+              width: 1.5,
+              dash: [2, 3],
+              scale: "power",
+              stroke: () => resolved("var(--soft)"),
+            },
+          ]
+        : []),
     ],
+    ...(overlay.watts ? { scales: { power: { range: [0, Math.max(most(overlay.watts), 1) * 1.08] } } } : {}),
     bands: colors.slice(1).map((color, at) => ({ series: [at + 2, at + 1], fill: () => resolved(color) })),
     draw: (plot) => {
       if (!isComplete(line) && line.from_s > 0) drawUnknown(plot, line.from_s);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { capOverTime } from "../src/cap";
+import { capOverTime, powerOverTime } from "../src/cap";
 import { read } from "../src/read";
 
 const decision = (time_s: number, from: string, to: string, fields: object = {}) => ({
@@ -31,4 +31,25 @@ test("without decisions, of single regions and of several runtimes there is none
   assert.equal(cap(decision(1, "2", "1", { subject: "loop.c:7 (main)" })), null);
   assert.equal(cap(decision(1, "2", "1"), decision(2, "2", "1", { subject: "runtime 2" })), null);
   assert.equal(cap(decision(1, "as written", "1")), null);
+});
+
+const meter = (name: string, values: number[], process = "a") => ({
+  process,
+  name,
+  unit: "J",
+  is_cumulative: true,
+  t_s: values.map((_, at) => at),
+  values,
+});
+const power = (...counters: object[]) =>
+  powerOverTime(read({ counters, energy: { meters: ["energy package-0", "energy package-1"] } }), [0, 1, 2], 1);
+
+test("the power is that of all packages, in the middle of each bin", () => {
+  const packages = [meter("energy package-0", [0, 10, 30]), meter("energy package-1", [0, 5, 5])];
+  assert.deepEqual(power(...packages, meter("energy 0 core", [0, 9, 9])), [15, 20, null]);
+});
+
+test("without a meter, or of several processes, there is no power", () => {
+  assert.equal(power(), null);
+  assert.equal(power(meter("energy package-0", [0, 1]), meter("energy package-1", [0, 1], "b")), null);
 });
