@@ -93,7 +93,7 @@ def run_to_end(
     began = time.monotonic()
     running = timer = None
     try:
-        with _signals_held_back():
+        with signals_held_back():
             running = Running(_start(argv, options))
         if timeout_s is not None:
             timer = threading.Timer(timeout_s, running.time_out)
@@ -125,7 +125,7 @@ def _start(argv: Sequence[str], options: dict[str, Any]) -> subprocess.Popen[byt
 
 
 @contextmanager
-def _signals_held_back() -> Iterator[None]:
+def signals_held_back() -> Iterator[None]:
     """A handler that raises does so after the block: in it, a program would be started that nobody knows of."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -44,6 +44,8 @@ ALLOWED = {
     "experiments/topology.py": ({"read_text"}, OWN_SYSTEM),
     "experiments/execute.py": ({"TemporaryFile"}, "files without a name"),
     "experiments/run.py": ({"mkdir", "mkdtemp"}, "a random name in the folder of the sweep"),
+    "experiments/cluster.py": ({"mkdir"}, "the folder that the user named"),
+    "experiments/node_job.py": ({"mkdir"}, "in the folder that the user named"),
     "experiments/outputs.py": ({"mkdir"}, "in the folder that the user named"),
     "export/__init__.py": ({"mkdir"}, "the folder that the user named"),
     "cli/check.py": ({"mkdir"}, "the folder that the user named"),

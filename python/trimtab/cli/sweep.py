@@ -12,7 +12,7 @@ import click
 from trimtab.cli.common import ProbeList, Stopped, echo, echo_json, fail, stopped_by_signals
 
 if TYPE_CHECKING:
-    from trimtab.experiments import Experiment, Options, Planned, Progress, Swept
+    from trimtab.experiments import Experiment, Options, Planned, Progress, SlurmOptions, Swept
 
 # A sweep that takes less is over before anybody plans around it.
 _WORTH_SAYING_S = 60
@@ -37,6 +37,19 @@ _WORTH_SAYING_S = 60
     metavar="FOLDER",
     help="Run nothing: tables and figures of the results in FOLDER and in those of further --gather, as of other hosts.",
 )
+@click.option(
+    "--slurm",
+    "nodes",
+    metavar="NODES",
+    help="Run the whole experiment on each of several nodes of a cluster, in a Slurm job for each: a number of nodes, or names such as n1,n[3-5].",
+)
+@click.option(
+    "--slurm-option",
+    "slurm_options",
+    multiple=True,
+    metavar="NAME[=VALUE]",
+    help="Another option of sbatch for these jobs, such as partition=short or time=2:00:00. May be given several times.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be run, and run nothing.")
 @click.option("--variant", metavar="NAME", help="A smaller experiment that FILE has under this name.")
 @click.option("--samples", type=click.IntRange(min=1), help="Runs of each configuration, in place of FILE's.")
@@ -59,6 +72,8 @@ def run_sweep(
     output: Path | None,
     resume: bool,
     folders: tuple[Path, ...],
+    nodes: str | None,
+    slurm_options: tuple[str, ...],
     dry_run: bool,
     variant: str | None,
     samples: int | None,
@@ -72,15 +87,19 @@ def run_sweep(
     """Run the experiment in FILE: a program with every combination of factors, several times, in random order.
 
     Leaves tables, figures and a page, index.html. Each result is kept at once: a sweep that was stopped goes on.
-    Exits with 0, with 1 if a run failed, with 2 if FILE is wrong, with 128 + N if signal N stopped it.
+    Exits with 0, with 1 if a run or a job of --slurm failed, with 2 if FILE or an option is wrong, with 128 + N if signal N
+    stopped it. Jobs of --slurm continue after a signal, and the same command waits for them again.
     """
+    from trimtab.cli.sweep_cluster import run_on_cluster
     from trimtab.experiments import (
+        ClusterSweep,
         ExperimentError,
         Options,
         configurations,
         expected_s,
         gathered_from,
         load,
+        node_request,
         plan,
     )
 
@@ -89,18 +108,31 @@ def run_sweep(
         experiment = _changed(experiment, samples, seed)
         chosen = configurations(experiment)
         directory = output if output is not None else Path("trimtab-sweeps") / experiment.name
+        if nodes is None and slurm_options:
+            fail("--slurm-option: expected --slurm NODES as well")
+        if nodes is not None and folders:
+            fail("--slurm: puts the results of its nodes together itself; leave out --gather")
         if folders:
             _finish(gathered_from(experiment, folders, directory), as_json)
             return
+        options = Options(retry_failed, stop_on_failure)
+        cluster = (
+            None
+            if nodes is None
+            else ClusterSweep(experiment, directory, node_request(nodes, slurm_options), options)
+        )
         expected = expected_s(experiment, directory)
         if dry_run:
-            _show_plan(experiment, len(chosen), plan(experiment, chosen), expected, as_json)
+            jobs = None if cluster is None else cluster.planned_jobs()
+            _show_plan(experiment, len(chosen), plan(experiment, chosen), expected, jobs, as_json)
             return
-        if not resume and (directory / "results.jsonl").exists():
+        if not resume and any((directory / name).exists() for name in ("results.jsonl", "nodes")):
             fail(f"{directory}: has results already, and --no-resume was given")
-        _announce(expected)
-        runs = len(plan(experiment, chosen))
-        swept = _run(experiment, directory, Options(retry_failed, stop_on_failure), runs)
+        if cluster is not None:
+            swept = run_on_cluster(cluster, directory)
+        else:
+            _announce(expected)
+            swept = _run(experiment, directory, options, len(plan(experiment, chosen)))
         _finish(swept, as_json)
     except ExperimentError as error:
         fail(str(error))
@@ -150,12 +182,17 @@ def _announce(expected_s: float | None) -> None:
 
 
 def _show_plan(
-    experiment: Experiment, configurations: int, runs: list[Planned], expected_s: float | None, as_json: bool
+    experiment: Experiment,
+    configurations: int,
+    runs: list[Planned],
+    expected_s: float | None,
+    jobs: list[SlurmOptions] | None,
+    as_json: bool,
 ) -> None:
-    from trimtab.experiments import command_of
+    from trimtab.experiments import as_words, command_of
     from trimtab.text.sweep import plan_table
 
-    report = {
+    report: dict[str, Any] = {
         "name": experiment.name,
         "configurations": configurations,
         "samples": experiment.samples,
@@ -166,6 +203,8 @@ def _show_plan(
         "seed": experiment.seed,
         "commands": [shlex.join(command_of(experiment, run)) for run in runs],
     }
+    if jobs is not None:
+        report["jobs"] = [as_words(options) for options in jobs]
     if as_json:
         echo_json(report)
     else:

@@ -171,6 +171,12 @@ def recorded(directory: Path, experiment: Experiment | None = None) -> list[Reco
     return records
 
 
+def count_recorded(directory: Path) -> int:
+    """How many runs are recorded in the folder of a sweep, without a look at what they are."""
+    path = directory / RESULTS
+    return read_bytes(path, _RESULTS_FILE).count(b"\n") if path.exists() else 0
+
+
 def _records(path: Path) -> tuple[list[Record], int, int]:
     """The records, the bytes of a torn last line, and all bytes."""
     content = read_bytes(path, _RESULTS_FILE)

@@ -84,18 +84,22 @@ def _check_machine(experiment: Experiment, chosen: Sequence[Configuration]) -> N
 
 def expected_s(experiment: Experiment, directory: Path) -> float | None:
     """How long the runs take that are left in `directory`: by those that were made, else by the file's `run_s`; None: not known."""
-    chosen = configurations(experiment)
     records = recorded(directory) if (directory / RESULTS).exists() else []
     took: dict[str, list[float]] = defaultdict(list)
     for record in records:
         took[key_of(record.configuration)].append(record.metrics.get("wall_s", 0.0))
     usual_s = {key: statistics.median(values) for key, values in took.items()}
     default_s = statistics.fmean(usual_s.values()) if usual_s else experiment.run_s
-    done = {record.key for record in records}
-    left = [key_of(run.configuration) for run in plan(experiment, chosen) if run.key not in done]
+    left = [key_of(run.configuration) for run in runs_left(experiment, records)]
     if default_s is None and any(key not in usual_s for key in left):
         return None
     return math.fsum(usual_s.get(key, default_s or 0.0) for key in left)
+
+
+def runs_left(experiment: Experiment, records: Sequence[Record], is_retrying: bool = False) -> list[Planned]:
+    """The planned runs that are not among `records`; with `is_retrying` also those that only failed."""
+    done = {record.key for record in records if record.failure is None or not is_retrying}
+    return [run for run in plan(experiment, configurations(experiment)) if run.key not in done]
 
 
 class _Work:

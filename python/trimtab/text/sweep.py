@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -75,6 +76,8 @@ def _head(swept: Mapping[str, Any], name: str) -> str:
 def plan_table(planned: Mapping[str, Any], limit: int = 20) -> None:
     """What `trimtab sweep --dry-run` says: how much there is to run, and the first commands in their order."""
     console = output()
+    for options in planned.get("jobs", ()):
+        console.print(escape(f"sbatch {shlex.join(options)}"))
     console.print(f"{planned['configurations']} configurations, {planned['runs']} runs, {planned['order']}")
     if planned["expected_s"] is not None:
         console.print(f"about {time_left(planned['expected_s'])} for the runs that are left")
