@@ -64,13 +64,13 @@ def tables(report: Report, directory: Path) -> None:
     console.print(f"{seconds(report.wall_s)}, {ending_text}{'' if report.complete else ' (incomplete)'}")
     for show in (
         _shares,
-        _blame,
         _processes,
         _regions,
         _tasks,
         _counters,
         _network,
         _kernel,
+        _blame,
         _findings,
         _decisions,
     ):

@@ -40,7 +40,8 @@ extern "C" {
 __attribute__((visibility("default"))) std::size_t trimtab_blame(const lane_interval* intervals, std::size_t count,
                                                                  lane_index lanes, blame_sum* to, std::size_t room,
                                                                  char* error, std::size_t error_room) noexcept {
-  return results([&] { return blame_by_group(lane_order(std::span(intervals, count), lanes)); }, to, room, error, error_room);
+  return results([&] { return blame_by_group(lane_order(std::span(intervals, count), lanes)); }, to, room, error,
+                 error_room);
 }
 
 __attribute__((visibility("default"))) std::size_t trimtab_critical_path(const lane_interval* intervals, std::size_t count,

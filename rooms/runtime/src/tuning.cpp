@@ -83,9 +83,7 @@ std::uint32_t next_number() noexcept {
   return last_number.fetch_add(1) + 1;
 }
 
-energy_source energy_of(const tuning_options& options) {
-  return options.energy_j ? options.energy_j : package_energy();
-}
+energy_source energy_of(const tuning_options& options) { return options.energy_j ? options.energy_j : package_energy(); }
 
 // What a simulated meter has counted, as a counter of the run: the recorder knows the machine's own meters only.
 class energy_counter {

@@ -14,7 +14,8 @@ namespace trimtab::tasks {
 
 // Lies at the upper end of the memory that it describes.
 struct alignas(64) stack {
-  task resumption;  // what lies in queues when the stack's task is ready to go on
+  task resumption;                    // what lies in queues when the stack's task is ready to go on
+  priority level = priority::normal;  // of the task that a loop has begun here
   running_task running;
   void* context = nullptr;  // where it was left
   runtime* owner = nullptr;

@@ -120,6 +120,7 @@ void worker::suspend(wait_reason reason, const void* object, void (*published)(v
     switching::switch_to(&reinterpret_cast<stack&>(self), recycle, nullptr);
   };
   left.resumption.role = task::kind::resumption;
+  left.resumption.level = priority::normal;
   this_worker.m_counters.suspended.add();
   struct publication {
     void (*published)(void*, stack&) noexcept;
@@ -141,11 +142,24 @@ void worker::suspend(wait_reason reason, const void* object, void (*published)(v
   if (left.running.subject != 0) recording::task_resumed(left.running.subject, left.running.id, cause_of(reason), waited);
 }
 
+// A task that can go on comes before new ones, as in HPX (pending before staged): it has a stack, which it gives back
+// before another one needs one. One in so many waits behind new ones, so that tasks which wake each other in a circle do not
+// keep these out.
+void worker::favour(stack& suspended) noexcept {
+  constexpr std::uint32_t favoured_in_a_row = 32;
+  const bool is_favoured =
+      suspended.level == priority::high || (suspended.level == priority::normal && ++m_continued % favoured_in_a_row != 0);
+  if (is_favoured) suspended.resumption.level = priority::high;
+}
+
 void worker::ready(stack& suspended) noexcept {
   worker* const this_worker = current();
   if (suspended.running.id != 0 && this_worker != nullptr && this_worker->m_running != nullptr) [[unlikely]]
     recording::edge(this_worker->m_running->id, suspended.running.id);
-  if (this_worker != nullptr && this_worker->m_owner == suspended.owner) return this_worker->push(suspended.resumption);
+  if (this_worker != nullptr && this_worker->m_owner == suspended.owner) {
+    this_worker->favour(suspended);
+    return this_worker->push(suspended.resumption);
+  }
   suspended.owner->place(suspended.resumption);
 }
 
@@ -155,6 +169,7 @@ void worker::run_on_new_stack(void (*f)(void*) noexcept, void* argument) noexcep
   new_stack.call = f;
   new_stack.argument = argument;
   new_stack.caller = this_worker.m_stack;
+  new_stack.level = this_worker.m_stack->level;
   switching::switch_to(&new_stack, nullptr, nullptr);
 }
 

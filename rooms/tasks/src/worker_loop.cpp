@@ -67,10 +67,12 @@ void worker_loop::execute(worker& this_worker, task& item) noexcept {
     const base::ticks gap = this_worker.m_last_end != 0 ? this_worker.m_phase_begin - this_worker.m_last_end : 0;
     if (gap < this_worker.m_owner->m_longest_gap) counters.gap_ticks.add(gap);
   }
-  if (kind == task::kind::resumption)
+  if (kind == task::kind::resumption) {
     item.run(item, task::place::loop);
-  else
+  } else {
+    this_worker.m_stack->level = item.level;
     this_worker.run(item, task::place::loop);
+  }
   // Maybe another worker: the task may have waited meanwhile. Resumptions end in the loop of the stack that they are of.
   worker& end_worker = *worker::current();
   if (kind == task::kind::plain) end_worker.m_counters.finished.add_released();

@@ -226,6 +226,7 @@ class alignas(64) worker {
   void wake() noexcept;
   void push_elsewhere(task& item) noexcept;
   stack& unused_stack();
+  void favour(stack& suspended) noexcept;
   // Called by switching::switch_to for a stack that is no longer used.
   static void recycle(void*, stack* left) noexcept;
   void enter(worker_state next) noexcept;
@@ -256,6 +257,7 @@ class alignas(64) worker {
   std::uint64_t m_judged_steals = 0, m_judged_stolen = 0, m_judged_resumed = 0;
   std::uint64_t m_run_by_others = 0;  // by then, where the judgement was bad
   std::uint32_t m_poor_judgements = 0;
+  std::uint32_t m_continued = 0;  // tasks that it has made ready again
   recording::tally m_tally;
   event_count m_events;  // where it sleeps if others know what it may run
 };
