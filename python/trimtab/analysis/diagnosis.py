@@ -171,19 +171,26 @@ def _charges(charges: list[Charge]) -> tuple[Charge, ...]:
 
 
 def _path(intervals: Intervals, path: compiled.Table) -> tuple[PathShare, ...]:
-    sums: dict[tuple[BlameCause | None, int], float] = {}
-    for row in path:
-        cause, subject = _on_path(intervals, int(row["interval"]))
-        seconds = int(row["end_ns"] - row["begin_ns"]) * 1e-9
-        sums[cause, subject] = sums.get((cause, subject), 0.0) + seconds
-    made = (PathShare(*key, seconds) for key, seconds in sums.items())
+    seconds = (path["end_ns"] - path["begin_ns"]) * 1e-9
+    is_known = path["interval"] != compiled.NO_INTERVAL
+    at = path["interval"][is_known]
+    # By group and kind; a process has few of both.
+    place = intervals.group[at] * len(Kind) + intervals.kind[at]
+    size = len(intervals.groups) * len(Kind)
+    totals = np.bincount(place, weights=seconds[is_known], minlength=size).reshape(-1, len(Kind))
+    sums: dict[tuple[BlameCause | None, int], float] = {
+        (BlameCause.UNATTRIBUTED, NO_SUBJECT): float(seconds[~is_known].sum())
+    }
+    for group, of_kinds in zip(intervals.groups, totals.tolist(), strict=True):
+        for kind, total in zip(Kind, of_kinds, strict=True):
+            if total > 0:
+                key = _on_path(group, kind)
+                sums[key] = sums.get(key, 0.0) + total
+    made = (PathShare(*key, total) for key, total in sums.items() if total > 0)
     return tuple(sorted(made, key=lambda part: (-part.seconds, part.subject)))
 
 
-def _on_path(intervals: Intervals, interval: int) -> tuple[BlameCause | None, int]:
-    if interval == compiled.NO_INTERVAL:
-        return BlameCause.UNATTRIBUTED, NO_SUBJECT
-    group, kind = intervals.groups[intervals.group[interval]], Kind(int(intervals.kind[interval]))
+def _on_path(group: Group, kind: Kind) -> tuple[BlameCause | None, int]:
     if kind is Kind.WAITING:
         return _WITHOUT_GIVER.get(group.doing, BlameCause.UNATTRIBUTED), group.subject
     if kind is not Kind.BUSY or group.doing is Doing.RUNTIME:

@@ -74,6 +74,7 @@ class Pace(IntEnum):
     """More than twice as long as this lane's parts of this region are in the median."""
 
 
+_BLOCK = 1 << 16
 # Of a straggler, and of a lane that is slower: times the median.
 _STRAGGLER, _LONG_LANE = 2.0, 1.05
 # So many instances are needed to say what is usual.
@@ -114,10 +115,10 @@ class Intervals:
 
     begin_ns: Integers
     end_ns: Integers
-    lane: Integers
-    giver: Integers
-    group: Integers
-    kind: Integers
+    lane: NDArray[np.int32]
+    giver: NDArray[np.uint32]
+    group: NDArray[np.int32]
+    kind: NDArray[np.int8]
     groups: tuple[Group, ...]
     lanes: tuple[int, ...]
 
@@ -127,36 +128,50 @@ class Intervals:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Pieces of lanes' time; `release` and `giver` are of waits: until when another is waited for, and whom."""
+    """Pieces of lanes' time; `release` and `giver` are of waits: until when another is waited for, and whom.
+
+    There may be tens of millions, so what is small takes few bytes.
+    """
 
     low: Integers
     high: Integers
-    lane: Integers
-    doing: Integers
-    subject: Integers
-    pace: Integers
+    lane: NDArray[np.int32]
+    doing: NDArray[np.int8]
+    subject: NDArray[np.uint32]
+    pace: NDArray[np.int8]
     release: Integers
-    giver: Integers
+    giver: NDArray[np.uint32]
 
     def pick(self, chosen: Any) -> _Columns:
         return _Columns(*(column[chosen] for column in vars(self).values()))
 
 
+_BUSY = (int(Doing.WORK), int(Doing.SERIAL), int(Doing.RUNTIME))
+
+
+def _among(values: NDArray[Any], few: Sequence[int]) -> Booleans:
+    """As numpy.isin, faster for few values."""
+    found = np.zeros(len(values), np.bool_)
+    for value in few:
+        found |= values == value
+    return found
+
+
 def _columns(low: Integers, high: Integers, lane: int, doing: Any, **others: Any) -> _Columns:
     """Pieces of one lane; what is not given is what `others` mean by nothing: no giver, all of it waited."""
 
-    def whole(value: Any) -> Integers:
-        return np.broadcast_to(np.asarray(value, np.int64), low.shape).copy()
+    def whole(value: Any, kind: Any) -> Any:
+        return np.broadcast_to(np.asarray(value).astype(kind), low.shape).copy()
 
     return _Columns(
         low,
         high,
-        whole(lane),
-        whole(doing),
-        whole(others.get("subject", NO_SUBJECT)),
-        whole(others.get("pace", Pace.USUAL)),
-        whole(others.get("release", high)),
-        whole(others.get("giver", NO_LANE)),
+        whole(lane, np.int32),
+        whole(doing, np.int8),
+        whole(others.get("subject", NO_SUBJECT), np.uint32),
+        whole(others.get("pace", Pace.USUAL), np.int8),
+        whole(others.get("release", high), np.int64),
+        whole(others.get("giver", NO_LANE), np.uint32),
     )
 
 
@@ -178,13 +193,24 @@ def intervals_of(trace: Trace) -> Intervals | None:
     used = [parts for parts in built if len(parts.works) or parts.is_worker or parts.forks]
     if not any(len(parts.works) for parts in used):
         return None
-    places = {parts.lane.id: at for at, parts in enumerate(used)}
     known = _Known(
         _Teams.of(used), _Barriers.of(used), _Holds.of(used), _Gifts.of(used), _last_task_lane(used)
     )
-    pieces = [_pieces(parts, at, known, trace.end_ticks - start) for at, parts in enumerate(used)]
-    whole = _without_cpu(_joined(pieces), trace, places, start)
-    return _finished(whole, tuple(parts.lane.id for parts in used), process.ns_per_tick)
+    switches = process.switches
+    pieces = [
+        _without_cpu(
+            _pieces(parts, at, known, trace.end_ticks - start),
+            switches[switches["b"] == parts.lane.id],
+            start,
+        )
+        for at, parts in enumerate(used)
+    ]
+    lanes = tuple(parts.lane.id for parts in used)
+    # Of a long trace these take gigabytes.
+    del built, used, known
+    whole = _joined(pieces)
+    del pieces
+    return _finished(whole, lanes, process.ns_per_tick)
 
 
 @dataclass(frozen=True)
@@ -734,18 +760,13 @@ def _gaps(parts: _LaneParts, end: int) -> tuple[Integers, Integers]:
     return low, high
 
 
-def _without_cpu(pieces: _Columns, trace: Trace, places: dict[int, int], start: int) -> _Columns:
-    """The pieces of work cut where their lane had no CPU: it was preempted, or gave the CPU away."""
-    switches = trace.process.switches
-    if not len(switches):
+def _without_cpu(pieces: _Columns, switches: Any, start: int) -> _Columns:
+    """The pieces of a lane's work cut where it had no CPU: it was preempted, or gave the CPU away."""
+    low, high, preempted = _off_cpu(switches, start)
+    is_touched = _touched(pieces, low, high) & _among(pieces.doing, _BUSY)
+    if not is_touched.any():
         return pieces
-    cut = []
-    for number, at in places.items():
-        own = pieces.pick(pieces.lane == at)
-        low, high, preempted = _off_cpu(switches[switches["b"] == number], start)
-        is_work = np.isin(own.doing, (int(Doing.WORK), int(Doing.SERIAL), int(Doing.RUNTIME)))
-        cut += [own.pick(~is_work), _cut(own.pick(is_work), low, high, preempted)]
-    return _joined(cut)
+    return _joined([pieces.pick(~is_touched), _cut(pieces.pick(is_touched), low, high, preempted)])
 
 
 def _off_cpu(switches: Any, start: int) -> tuple[Integers, Integers, Booleans]:
@@ -754,15 +775,26 @@ def _off_cpu(switches: Any, start: int) -> tuple[Integers, Integers, Booleans]:
     kind, ticks = switches["kind"], switches["ticks"].astype(np.int64) - start
     is_pair = (kind[:-1] == EventKind.SWITCH_OUT) & (kind[1:] == EventKind.SWITCH_IN)
     out = np.flatnonzero(is_pair)
-    return np.maximum(ticks[out], 0), np.maximum(ticks[out + 1], 0), switches["arg"][out] == 1
+    low, high = np.maximum(ticks[out], 0), np.maximum(ticks[out + 1], 0)
+    # Of a damaged file: the times follow each other.
+    low = np.maximum(low, np.concatenate([[0], np.maximum.accumulate(high)[:-1]])) if len(low) else low
+    return low, np.maximum(high, low), switches["arg"][out] == 1
+
+
+def _touched(pieces: _Columns, low: Integers, high: Integers) -> Booleans:
+    """Which pieces overlap one of the times [low, high), which follow each other."""
+    touched: Booleans = np.searchsorted(low, pieces.high, side="left") > np.searchsorted(
+        high, pieces.low, side="right"
+    )
+    return touched
 
 
 def _cut(pieces: _Columns, low: Integers, high: Integers, preempted: Booleans) -> _Columns:
     """Pieces that do not overlap, cut at the edges of times that do not overlap; what lies in these is off its CPU."""
     if not len(low) or not len(pieces.low):
         return pieces
-    edges = np.unique(np.concatenate([pieces.low, pieces.high, low, high]))
-    begins, ends = edges[:-1], edges[1:]
+    edges = np.sort(np.concatenate([pieces.low, pieces.high, low, high]))
+    begins, ends = edges[:-1][edges[1:] > edges[:-1]], edges[1:][edges[1:] > edges[:-1]]
     order = np.argsort(pieces.low, kind="stable")
     piece = np.searchsorted(pieces.low[order], begins, side="right") - 1
     is_in = (piece >= 0) & (ends <= pieces.high[order][np.maximum(piece, 0)])
@@ -783,31 +815,41 @@ def _cut(pieces: _Columns, low: Integers, high: Integers, preempted: Booleans) -
     )
 
 
-_BUSY = (int(Doing.WORK), int(Doing.SERIAL), int(Doing.RUNTIME))
-
-
 def _finished(pieces: _Columns, lanes: tuple[int, ...], ns_per_tick: float) -> Intervals:
     """Waits end where their giver acted; the rest of a piece is resuming."""
-    is_busy = np.isin(pieces.doing, _BUSY)
+    is_busy = _among(pieces.doing, _BUSY)
     is_stopped = pieces.doing == int(Doing.PREEMPTED)
     is_wait = ~is_busy & ~is_stopped
     release = np.where(is_wait, np.clip(pieces.release, pieces.low, pieces.high), pieces.high)
-    kind = np.where(is_busy, int(Kind.BUSY), np.where(is_stopped, int(Kind.STOPPED), int(Kind.WAITING)))
+    kind = np.full(len(release), int(Kind.WAITING), np.int8)
+    kind[is_busy], kind[is_stopped] = int(Kind.BUSY), int(Kind.STOPPED)
+    group, groups = _groups(pieces)
     rest = np.flatnonzero(release < pieces.high)
     low, high = np.concatenate([pieces.low, release[rest]]), np.concatenate([release, pieces.high[rest]])
-    kind = np.concatenate([kind, np.full(len(rest), int(Kind.RESUMING))])
+    kind = np.concatenate([kind, np.full(len(rest), int(Kind.RESUMING), np.int8)])
     taken = np.concatenate([np.arange(len(release)), rest])
     begin_ns, end_ns = (np.rint(ticks * ns_per_tick).astype(np.int64) for ticks in (low, high))
     chosen = np.flatnonzero(end_ns > begin_ns)
     taken, kind = taken[chosen], kind[chosen]
-    group, groups = _groups(pieces.pick(taken))
-    giver = np.where(kind == int(Kind.WAITING), pieces.giver[taken], NO_LANE)
-    return Intervals(begin_ns[chosen], end_ns[chosen], pieces.lane[taken], giver, group, kind, groups, lanes)
+    giver = pieces.giver[taken]
+    giver[kind != int(Kind.WAITING)] = NO_LANE
+    return Intervals(
+        begin_ns[chosen], end_ns[chosen], pieces.lane[taken], giver, group[taken], kind, groups, lanes
+    )
 
 
-def _groups(pieces: _Columns) -> tuple[Integers, tuple[Group, ...]]:
-    key = (pieces.subject << 12) | (pieces.doing << 4) | pieces.pace
-    keys, group = np.unique(key, return_inverse=True)
-    return group.astype(np.int64), tuple(
+def _groups(pieces: _Columns) -> tuple[NDArray[np.int32], tuple[Group, ...]]:
+    key = pieces.subject.astype(np.int64) << 12 | pieces.doing.astype(np.int64) << 4 | pieces.pace
+    keys = _few(key)
+    return np.searchsorted(keys, key).astype(np.int32), tuple(
         Group(Doing(number >> 4 & 0xFF), number >> 12, Pace(number & 0xF)) for number in keys.tolist()
     )
+
+
+def _few(values: Integers) -> Integers:
+    """The different values, ascending, of which there are few: in blocks, so that little is sorted."""
+    found = np.empty(0, np.int64)
+    for begin in range(0, len(values), _BLOCK):
+        block = values[begin : begin + _BLOCK]
+        found = np.unique(np.concatenate([found, block[~np.isin(block, found)]]))
+    return found
