@@ -1,4 +1,4 @@
-"""APEX as published (Chaimov, 2017): the cap of workers under a limit of power, and tuning for energy instead of time.
+"""APEX as published (Chaimov, 2017): the cap of workers under a limit of power.
 
 The power is that of a model, so that machines without a meter can do it: so many watts whatever happens, and so many more for each busy
 CPU. The length of queues over workers, and searches of a whole job beside those of each process, have studies of their own.
@@ -27,9 +27,6 @@ _CPUS = len(os.sched_getaffinity(0))
 IDLE_W, CPU_W = 20.0, 10.0
 # Half of the CPUs fit, and a little is left; and all of them.
 LIMITS_W = (round(IDLE_W + CPU_W * max(_CPUS // 2, 1) + CPU_W / 5), round(IDLE_W + CPU_W * (_CPUS + 1)))
-# A meter that counts nothing but busy CPUs, one whose greatest part is there whatever happens.
-IDLE_LEVELS_W = (0.0, 40.0)
-OBJECTIVES = ("time", "energy", "energy-time")
 # Power over time is drawn in steps of so many seconds.
 _STEP_S = 0.3
 
@@ -43,21 +40,7 @@ class _Limit:
         return f"at most {self.watts} W"
 
 
-@dataclass(frozen=True)
-class _Objective:
-    objective: str
-    idle_w: float
-
-    @property
-    def title(self) -> str:
-        return f"for {self.objective}, {self.idle_w:g} W whatever happens"
-
-
-_Case = _Limit | _Objective
-_CASES: Sequence[_Case] = (
-    *(_Limit(watts) for watts in LIMITS_W),
-    *(_Objective(objective, idle_w) for idle_w in IDLE_LEVELS_W for objective in OBJECTIVES),
-)
+_CASES = tuple(_Limit(watts) for watts in LIMITS_W)
 
 
 def run_apex(
@@ -73,12 +56,12 @@ def run_apex(
     if not program.exists():
         raise BenchError(f"{program}: expected the program, found none; ./x build makes it")
 
-    def measured(case: _Case, _: Patience, __: int) -> dict[str, Any]:
+    def measured(case: _Limit, _: Patience, __: int) -> dict[str, Any]:
         runs = [_run(case, program, is_smoke) for _ in range(rounds)]
         return {
-            "kind": "limit" if isinstance(case, _Limit) else "objective",
             "title": case.title,
             **vars(case),
+            "cpus": _CPUS,
             "runs": runs,
             "others_share": [0.0],
             "run_again": 0,
@@ -94,9 +77,9 @@ def run_apex(
     )
 
 
-def _run(case: _Case, program: Path, is_smoke: bool) -> dict[str, Any]:
+def _run(case: _Limit, program: Path, is_smoke: bool) -> dict[str, Any]:
     """What one run did: its cap, power and busy workers over time, in seconds, and what its work took."""
-    seconds = (1 if is_smoke else 8) if isinstance(case, _Limit) else (1 if is_smoke else 12)
+    seconds, workers = 1 if is_smoke else 8, 4 * _CPUS
     arguments = [
         "--points",
         "200000",
@@ -107,17 +90,11 @@ def _run(case: _Case, program: Path, is_smoke: bool) -> dict[str, Any]:
         "--measure",
         str(1000 * seconds),
     ]
-    idle_w = IDLE_W if isinstance(case, _Limit) else case.idle_w
-    workers = 4 * _CPUS if isinstance(case, _Limit) else _CPUS
     options: dict[str, str | int] = {
         "workers": workers,
-        "power-meter": f"simulated:idle_w={idle_w:g},cpu_w={CPU_W:g}",
+        "power-meter": f"simulated:idle_w={IDLE_W:g},cpu_w={CPU_W:g}",
+        "power-limit": case.watts,
     }
-    if isinstance(case, _Limit):
-        options |= {"power-limit": case.watts}
-    else:
-        # From as many as there are CPUs on, so that only the objective decides.
-        options |= {"tune": "workers", "tune-objective": case.objective}
     with tempfile.TemporaryDirectory() as folder:
         command = ["trimtab", "run", "-q", "--trace", "-o", f"{folder}/run", "--", str(program), "--no-check"]
         printed = finished(
@@ -178,7 +155,7 @@ def _busy(report: dict[str, Any]) -> list[tuple[float, float]]:
 def draw_apex(results: dict[str, Any], folder: Path) -> None:
     """Busy workers with their cap, and the power with its limit, of each limit's first run."""
     folder.mkdir(exist_ok=True)
-    cases = [case for case in results["cases"] if case["kind"] == "limit"]
+    cases = results["cases"]
     for name, title, unit, panels in (
         ("workers", "Workers under a limit of power", "workers", [_workers(case) for case in cases]),
         ("power", "Power under a limit", "watts", [_watts(case) for case in cases]),

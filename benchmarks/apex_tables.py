@@ -13,21 +13,17 @@ from benchmarks.tables import Results, machine, markdown
 _PERIOD_S = 0.3
 
 
-def _of(results: Results, kind: str) -> list[dict[str, Any]]:
-    return [case for case in results["cases"] if case["kind"] == kind]
-
-
 def apex_run(results: Results) -> str:
     """How it was run."""
-    rounds = len(_of(results, "limit")[0]["runs"])
+    rounds = len(results["cases"][0]["runs"])
     return f"{machine(results)}\n- {rounds} rounds"
 
 
 def limits(results: Results) -> str:
     """Where the cap settles, and how soon."""
     rows = []
-    for case in _of(results, "limit"):
-        best = best_cap(case["watts"], case["runs"][0]["caps"][0][1])
+    for case in results["cases"]:
+        best = best_cap(case["watts"], case["cpus"], case["runs"][0]["caps"][0][1])
         settled = [settled_after(run["caps"], best) for run in case["runs"]]
         rows.append(
             [
@@ -52,9 +48,10 @@ def limits(results: Results) -> str:
     )
 
 
-def best_cap(watts: float, workers: int) -> int:
-    """As many workers as the model of power has room for."""
-    return max(1, min(workers, int((watts - IDLE_W) // CPU_W)))
+def best_cap(watts: float, cpus: int, workers: int) -> int:
+    """As many workers as the model of power has room for; all, if that is as many as there are CPUs."""
+    room = int((watts - IDLE_W) // CPU_W)
+    return workers if room >= cpus else max(1, room)
 
 
 def settled_after(caps: Sequence[Sequence[float]], best: int) -> float | None:
@@ -77,36 +74,6 @@ def last_power(run: dict[str, Any]) -> float:
     return sum(later) / len(later)
 
 
-def objectives(results: Results) -> str:
-    """The cap that each objective leads to, and what the work then takes."""
-    rows = [
-        [
-            f"{case['idle_w']:g}",
-            case["objective"],
-            " / ".join(str(run["caps"][-1][1]) for run in case["runs"]),
-            f"{median(run['updates_per_s'] for run in case['runs']) * 1e-6:.0f}",
-            f"{median(joules_of_updates(run) for run in case['runs']):.1f}",
-        ]
-        for case in _of(results, "objective")
-    ]
-    return markdown(
-        [
-            "W whatever happens",
-            "tuned for",
-            "cap at the end, by round",
-            "million updates a second",
-            "J for 1,000 million updates",
-        ],
-        rows,
-    )
-
-
-def joules_of_updates(run: dict[str, Any]) -> float:
-    """For 1,000 million updates."""
-    updates = float(run["updates_per_s"]) * float(run["seconds"])
-    return float(run["joules"]) / updates * 1e9
-
-
 def apex_figures(_: Results) -> str:
     """Concurrency with the cap, and power with the limit."""
     return (
@@ -119,5 +86,4 @@ APEX_BLOCKS = {
     "apex-run": apex_run,
     "apex-limits": limits,
     "apex-figures": apex_figures,
-    "apex-objectives": objectives,
 }

@@ -23,12 +23,13 @@ from trimtab.readers import layout, open_run
 from trimtab.traces import Trace, traces_of
 from trimtab.traces.intervals import NO_LANE, Doing, Intervals, Kind, intervals_of
 
-REGION, LOCK, TASK, OTHER_TASK = 1, 2, 3, 4
+REGION, LOCK, TASK, OTHER_TASK, LOOP = 1, 2, 3, 4, 5
 NAMES = [
     subject(REGION, name="r"),
     subject(LOCK, kind=SubjectKind.LOCK, name="l"),
     subject(TASK, kind=SubjectKind.TASK, name="t"),
     subject(OTHER_TASK, kind=SubjectKind.TASK, name="u"),
+    subject(LOOP, kind=SubjectKind.LOOP, name="loop"),
 ]
 # Lane, begin, end, doing, kind, giver.
 Row = tuple[int, float, float, Doing, Kind, int]
@@ -349,6 +350,41 @@ def test_a_process_without_all_events_has_none(tmp_path: Path) -> None:
 def test_a_process_without_regions_and_tasks_has_none(tmp_path: Path) -> None:
     assert intervals_of(trace_of(tmp_path, LaneFile())) is None
     assert diagnosis_of(trace_of(tmp_path / "again", LaneFile())) is None
+
+
+def test_what_lies_in_loops_and_chunks_is_work_of_the_region(tmp_path: Path) -> None:
+    main = lane(
+        fork(0, 10),
+        part(0, 9),
+        [(7, event(at(1), EventKind.LOOP, LOOP, at(6), 4, arg=1))],
+        [(1.5, event(at(1.5), EventKind.CHUNK, LOOP, 4, 0, arg=1))],
+    )
+    trace = trace_of(tmp_path, main, lane(part(0, 10)))
+    assert {row[3:5] for row in known(trace) if row[0] == 0 and row[1] < 9} == {(Doing.WORK, Kind.BUSY)}
+    assert charges_of(diagnosis_of(trace)) == {(BlameCause.LAST_ARRIVAL, REGION): 1.0}
+
+
+def test_a_slow_lane_is_known_though_all_leave_a_barrier_together(tmp_path: Path) -> None:
+    parts: tuple[list[list[tuple[float, bytes]]], ...] = ([], [])
+    for number in range(1, 7):
+        begin = 2.0 * (number - 1)
+        parts[0].append(fork(begin, begin + 2, number))
+        for own, arrived in zip(parts, (0.5, 1.5), strict=True):
+            waited = wait(begin + arrived, begin + 1.5, instance=number)
+            ended = event(at(begin + 2), EventKind.WORK_END, REGION, number, at(1.5 - arrived))
+            own += [part(begin, begin + 2, number)[:1], waited, [(begin + 2, ended)]]
+    trace = trace_of(tmp_path, *(lane(*own) for own in parts), wall=12.0)
+    known(trace)
+    assert charges_of(diagnosis_of(trace)) == {(BlameCause.IMBALANCE, REGION): 6.0}
+
+
+def test_an_instant_before_the_first_region_leaves_no_hole(tmp_path: Path) -> None:
+    begins = [(1.0, event(at(1), EventKind.THREAD_BEGIN, NO_SUBJECT, 7))]
+    rows = known(trace_of(tmp_path, lane(begins, fork(2, 8), part(2, 8)), lane(begins, part(2, 8))))
+    assert {row for row in rows if row[1] < 2} == {
+        (0, 0, 2, Doing.SERIAL, Kind.BUSY, -1),
+        (1, 0, 2, Doing.FORK, Kind.WAITING, 0),
+    }
 
 
 def test_a_region_in_a_region(tmp_path: Path) -> None:

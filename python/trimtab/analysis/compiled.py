@@ -35,6 +35,15 @@ BUSY, WAITING, RESUMING, STOPPED = range(4)
 # `end` of a chain of waits.
 AT_INTERVAL, UNKNOWN_GIVER, ABSENT_LANE, CIRCLE = range(4)
 
+
+class _IntervalTable(ctypes.Structure):
+    _fields_ = (("intervals", ctypes.c_void_p), ("count", ctypes.c_size_t), ("lanes", ctypes.c_uint32))
+
+
+class _TextRoom(ctypes.Structure):
+    _fields_ = (("text", ctypes.c_void_p), ("bytes", ctypes.c_size_t))
+
+
 _FAILED = ctypes.c_size_t(-1).value
 Table = NDArray[np.void]
 
@@ -74,21 +83,20 @@ def _call(function: str, intervals: Table, lanes: int, result: np.dtype[Any]) ->
     called = getattr(_library(), function)
     called.restype = ctypes.c_size_t
     intervals = np.ascontiguousarray(intervals, INTERVAL)
-    error = ctypes.create_string_buffer(512)
+    given = _IntervalTable(intervals.ctypes.data, len(intervals), lanes)
+    buffer = ctypes.create_string_buffer(512)
+    error = _TextRoom(ctypes.addressof(buffer), len(buffer))
     room = 1024
     while True:
         table = np.zeros(room, result)
         count = called(
-            ctypes.c_void_p(intervals.ctypes.data),
-            ctypes.c_size_t(len(intervals)),
-            ctypes.c_uint32(lanes),
+            ctypes.byref(given),
             ctypes.c_void_p(table.ctypes.data),
             ctypes.c_size_t(room),
-            error,
-            ctypes.c_size_t(len(error)),
+            ctypes.byref(error),
         )
         if count == _FAILED:
-            raise CompiledError(error.value.decode())
+            raise CompiledError(buffer.value.decode())
         if count <= room:
             filled: Table = table[:count]
             return filled

@@ -309,9 +309,10 @@ def _owners(role: NDArray[np.uint8], parent: Integers) -> Integers:
         missing = (owner < 0) & (around >= 0)
         if not missing.any():
             return owner
-        found = around[missing]
-        owner[missing] = owner[found]
-        around[missing] = np.where(owner[found] >= 0, -1, parent[found])
+        outer = around[missing]
+        outer_owner = owner[outer]
+        owner[missing] = outer_owner
+        around[missing] = np.where(outer_owner >= 0, -1, parent[outer])
 
 
 @dataclass(frozen=True)
@@ -352,18 +353,26 @@ class _Teams:
                 parts.ends(begins),
                 parts.event("a", begins),
                 parts.event("subject", begins),
+                _waited(parts, begins),
             )
             for at, parts in enumerate(lanes)
             for begins in [parts.works[parts.slices.role[parts.works] == Role.WORK]]
         ]
-        lane, begin, end, instance, subject = (
-            np.concatenate([table[column] for table in tables]) for column in range(5)
+        lane, begin, end, instance, subject, waited = (
+            np.concatenate([table[column] for table in tables]) for column in range(6)
         )
         fork, forker = _forks(lanes, instance)
         last, released = _last_of(instance, lane, end)
         first = np.searchsorted(lane, np.arange(len(lanes) + 1))
-        pace = _paces(lane, subject, end - begin)
+        pace = _paces(lane, subject, np.maximum(end - begin - waited, 0))
         return _Teams(lane, begin, end, instance, subject, fork, forker, last, released, pace, first)
+
+
+def _waited(parts: _LaneParts, begins: Integers) -> Integers:
+    """How long parts of regions waited inside, as far as their ends are recorded."""
+    ends = parts.slices.partner[begins]
+    is_recorded = parts.event("kind", ends) == EventKind.WORK_END
+    return np.where(is_recorded, parts.event("b", ends), 0)
 
 
 def _forks(lanes: Sequence[_LaneParts], instance: Integers) -> tuple[Integers, Integers]:
@@ -751,7 +760,7 @@ def _gaps(parts: _LaneParts, end: int) -> tuple[Integers, Integers]:
     """The times outside of all slices, of a lane that lives as long as its process."""
     between = parts.inner < 0
     low, high = parts.low[between], parts.high[between]
-    ticks = parts.slices.ticks
+    ticks = parts.slices.ticks[parts.slices.change != 0]  # an instant ends nothing
     first, last = (int(ticks[0]), int(ticks[-1])) if len(ticks) else (end, end)
     if first > 0:
         low, high = np.append(low, 0), np.append(high, first)

@@ -20,15 +20,27 @@ static_assert(sizeof(path_part) == 24 && offsetof(path_part, begin_ns) == 8);
 
 constexpr std::size_t failed = ~std::size_t{0};
 
+struct interval_table {
+  const lane_interval* intervals;
+  std::size_t count;
+  lane_index lanes;
+  lane_order order() const { return {std::span(intervals, count), lanes}; }
+};
+
+struct text_room {
+  char* text;
+  std::size_t bytes;
+};
+
 // How many results there are, of which as many as there is room for are copied; `failed`, and why, where there are none.
 template <class Result, class Make>
-std::size_t results(Make make, Result* to, std::size_t room, char* error, std::size_t error_room) noexcept {
+std::size_t results(Make make, Result* to, std::size_t room, const text_room* error) noexcept {
   try {
     const std::vector<Result> made = make();
     std::copy_n(made.begin(), std::min(room, made.size()), to);
     return made.size();
   } catch (const std::exception& thrown) {
-    std::snprintf(error, error_room, "%s", thrown.what());
+    std::snprintf(error->text, error->bytes, "%s", thrown.what());
     return failed;
   }
 }
@@ -37,16 +49,13 @@ std::size_t results(Make make, Result* to, std::size_t room, char* error, std::s
 
 extern "C" {
 
-__attribute__((visibility("default"))) std::size_t trimtab_blame(const lane_interval* intervals, std::size_t count,
-                                                                 lane_index lanes, blame_sum* to, std::size_t room,
-                                                                 char* error, std::size_t error_room) noexcept {
-  return results([&] { return blame_by_group(lane_order(std::span(intervals, count), lanes)); }, to, room, error,
-                 error_room);
+__attribute__((visibility("default"))) std::size_t trimtab_blame(const interval_table* table, blame_sum* to,
+                                                                 std::size_t room, const text_room* error) noexcept {
+  return results([&] { return blame_by_group(table->order()); }, to, room, error);
 }
 
-__attribute__((visibility("default"))) std::size_t trimtab_critical_path(const lane_interval* intervals, std::size_t count,
-                                                                         lane_index lanes, path_part* to, std::size_t room,
-                                                                         char* error, std::size_t error_room) noexcept {
-  return results([&] { return critical_path(lane_order(std::span(intervals, count), lanes)); }, to, room, error, error_room);
+__attribute__((visibility("default"))) std::size_t trimtab_critical_path(const interval_table* table, path_part* to,
+                                                                         std::size_t room, const text_room* error) noexcept {
+  return results([&] { return critical_path(table->order()); }, to, room, error);
 }
 }

@@ -36,8 +36,9 @@ class cost_meter {
   double joules() noexcept;
   // Less is better.
   double cost_of_unit(const resources& used, double units) const noexcept;
-  // Shorter pieces of work than this many seconds are measured together.
-  double shortest_s() const noexcept { return m_objective == tuning_objective::time ? 1e-4 : 0.02; }
+  // Shorter pieces of work than this many seconds are measured together: meters are renewed once in a millisecond, and the
+  // CPU time of running threads, on which a simulated one rests, at some systems once in ten.
+  double shortest_s() const noexcept { return m_objective == tuning_objective::time ? 1e-4 : 0.1; }
 
  private:
   tuning_objective m_objective = tuning_objective::time;

@@ -69,6 +69,7 @@ std::optional<steer::measurement> work_window::add(const work_done& work, steer:
   if (share < worker_cap::least_work) return std::nullopt;
   m_used += {work.elapsed_s * share, work.joules * share};
   m_tasks += static_cast<double>(work.tasks);
+  if (m_used.seconds < costs.shortest_s()) return std::nullopt;
   if (m_tasks < enough_tasks && (m_used.seconds < enough_s || m_tasks < 1)) return std::nullopt;
   const steer::measurement measurement{decision_number, costs.cost_of_unit(m_used, m_tasks), m_used.seconds};
   forget();
@@ -104,7 +105,7 @@ void worker_cap::ran(steer::decision_number decision_number, double seconds, dou
   if (m_joined.under != decision_number) m_joined = {decision_number, 0, 0};
   m_joined.value += ratio * seconds;
   m_joined.seconds += seconds;
-  if (m_joined.seconds < least_told_s || m_told.size() >= most_told) return;
+  if (m_joined.seconds < std::max(least_told_s, m_costs.shortest_s()) || m_told.size() >= most_told) return;
   m_joined.value /= m_joined.seconds;
   m_told.push_back(m_joined);
   m_joined = {decision_number, 0, 0};

@@ -177,7 +177,7 @@ std::int64_t size_kept_for(tuning_objective objective) {
   tuned_steps steps(rt, "steps", {1, 2, 4}, 2);
   for (int step = 0; step < 1000 && size_kept == 0; ++step) {
     const auto size = static_cast<double>(steps.begin());
-    std::this_thread::sleep_for(std::chrono::duration<double>(0.021 + 0.004 * size));
+    std::this_thread::sleep_for(std::chrono::duration<double>(0.1 + 0.02 * size));
     joules = joules + 12 / size;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     steps.end(1);

@@ -244,14 +244,14 @@ TEST(repeated_work, has_the_energy_of_its_own_time_as_cost) {
   for (int i = 0; i < 8; ++i) {
     const repeated_work::begun begun = steps.begin();
     meter.take(6);
-    steps.end(begun, 0.005, 2);
+    steps.end(begun, 0.025, 2);
     meter.take(50);  // between two steps
   }
   const std::vector<steer::measurement> measured = steps.take();
-  ASSERT_EQ(measured.size(), 2u) << "shorter ones than 20 ms are measured together";
+  ASSERT_EQ(measured.size(), 2u) << "shorter ones than 0.1 s are measured together";
   for (const steer::measurement& measurement : measured) {
     EXPECT_DOUBLE_EQ(measurement.value, 3);
-    EXPECT_DOUBLE_EQ(measurement.seconds, 0.02);
+    EXPECT_DOUBLE_EQ(measurement.seconds, 0.1);
   }
   const steer::subject_state state = cap.look();
   ASSERT_FALSE(state.measured.empty());

@@ -1,0 +1,85 @@
+"""Programs with a planted fault: the report says who is to blame for the idle cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import long_enough
+
+Run = Callable[..., Any]
+Compiled = Callable[..., Path]
+
+SOURCE = (Path(__file__).parent / "planted.c").read_text(encoding="utf-8")
+# What a busy machine adds.
+OF_THE_MACHINE = {"preemption", "wake-up latency", "runtime", "unattributed", "blocking I/O"}
+PLANTED = {
+    "imbalance": "imbalance",
+    "imbalance-at-barrier": "imbalance",
+    "imbalanced-loop": "imbalance",
+    "straggler": "straggler",
+    "serial": "serial part",
+    "lock": "lock holder",
+}
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+
+
+def blamed(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the program itself is to blame for, most first."""
+    return [each for each in report["blame"] if each["cause"] not in OF_THE_MACHINE]
+
+
+def observe(run: Run, program: Path, fault: str, steps: str, *options: str) -> dict[str, Any]:
+    watched = run(program, fault, steps, options=options, env=ENVIRONMENT)
+    assert watched.done.returncode == 0, watched.done.stderr
+    report: dict[str, Any] = watched.report()
+    assert sum(each["share"] for each in report["blame"]) == pytest.approx(1 - report["efficiency"], abs=1e-6)
+    return report
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+@pytest.mark.parametrize("fault", PLANTED)
+def test_the_planted_fault_is_blamed_first(run: Run, compiled: Compiled, fault: str, compiler: str) -> None:
+    program = compiled(SOURCE, compiler)
+
+    def is_found(report: dict[str, Any]) -> bool:
+        return blamed(report)[0]["cause"] == PLANTED[fault]
+
+    # Where threads lose their CPUs all the time, more steps tell.
+    report = long_enough(40, lambda steps: observe(run, program, fault, steps, "--trace"), is_found)
+    assert is_found(report), report["blame"]
+    first = blamed(report)[0]
+    assert first["basis"].startswith("events")
+    assert (first["subject"] is None) == (fault == "serial")
+    assert sum(part["share"] for part in report["critical_path"]) == pytest.approx(1.0)
+    pop = report["pop"]
+    assert pop["lanes"] == 2
+    assert pop["parallel_efficiency"] == pytest.approx(
+        pop["serialization"] * pop["load_balance"] * pop["scheduling"]
+    )
+
+
+@pytest.mark.parametrize("fault", ["imbalance", "serial", "lock"])
+def test_a_profile_blames_by_region(run: Run, compiled: Compiled, fault: str) -> None:
+    program = compiled(SOURCE, "gcc")
+    report = long_enough(
+        40,
+        lambda steps: observe(run, program, fault, steps),
+        lambda report: blamed(report)[0]["cause"] == PLANTED[fault],
+    )
+    assert blamed(report)[0]["cause"] == PLANTED[fault], report["blame"]
+    assert {each["basis"] for each in blamed(report)} == {"profile"}
+    assert report["critical_path"] == [] and report["pop"] is None
+
+
+def test_an_even_program_blames_no_region_for_much(run: Run, compiled: Compiled) -> None:
+    program = compiled(SOURCE, "gcc")
+
+    def is_clean(report: dict[str, Any]) -> bool:
+        return all(each["share"] < 0.1 for each in blamed(report) if each["subject"] is not None)
+
+    report = long_enough(40, lambda steps: observe(run, program, "even", steps, "--trace"), is_clean)
+    assert is_clean(report), report["blame"]
