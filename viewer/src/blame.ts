@@ -52,7 +52,8 @@ function path(rows: PathPart[]): Child {
   }).root;
 }
 
-const what = (row: PathPart): string => row.cause ?? "work";
+/** What the reader has no text for was work. */
+export const what = (row: PathPart): string => row.cause || "work";
 
 /** `Parallel efficiency of 4 lanes 50.0 % = serialization ...`. */
 export function efficiencies(pop: Pop): string {

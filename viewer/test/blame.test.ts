@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { efficiencies } from "../src/blame";
+import { efficiencies, what } from "../src/blame";
 import { read } from "../src/read";
 
 const pop = (fields: object) =>
@@ -17,6 +17,11 @@ test("efficiencies are factors of the parallel efficiency", () => {
 
 test("a path without work has no serialization", () => {
   assert.doesNotMatch(efficiencies(pop({ serialization: null })), /serialization/);
+});
+
+test("what of the critical path has no cause was work", () => {
+  const { critical_path: path } = read({ critical_path: [{ cause: null, time_s: 1 }, { cause: "preemption" }] });
+  assert.deepEqual(path.map(what), ["work", "preemption"]);
 });
 
 test("a report without events has no path", () => {
