@@ -186,20 +186,23 @@ TEST(tuned_together, a_lost_locality_holds_nothing_up) {
     self.size = 3;
     opened_transport opened = meeting.open(self);
     ASSERT_NE(opened.link, nullptr) << opened.error;
-    std::atomic<bool> is_lost{false};
+    // Whoever of the others has settled leaves, too, and may be the one who leads the search.
+    std::atomic<bool> is_lost{false}, is_alone{false};
     job_options options;
     options.runtime.workers = 1;
-    options.on_lost = [&](locality_number which, std::string_view) { is_lost = is_lost || which == 2; };
+    options.on_lost = [&](locality_number which, std::string_view) { (which == 2 ? is_lost : is_alone) = true; };
     job own(std::move(opened.link), options);
     {
       tuned_together tuned(own, "bowl", two_knobs);
       for (int i = 0; is_to_die && i < 30; ++i) tuned.sample(cost_of(tuned.values()));
       if (is_to_die) raise(SIGKILL);
-      while (!is_lost || !tuned.is_settled()) {
+      while (!is_alone && (!is_lost || !tuned.is_settled())) {
         tuned.sample(cost_of(tuned.values()));
         std::this_thread::yield();
       }
-      EXPECT_LE(cost_of(tuned.values()), good);
+      if (!is_alone) {
+        EXPECT_LE(cost_of(tuned.values()), good);
+      }
       // Whoever is done first must not leave the other one alone with the rest of the search.
       for (int i = 0; i < 1000; ++i) tuned.sample(cost_of(tuned.values()));
     }
