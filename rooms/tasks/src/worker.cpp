@@ -143,23 +143,21 @@ void worker::suspend(wait_reason reason, const void* object, void (*published)(v
 }
 
 // A task that can go on comes before new ones, as in HPX (pending before staged): it has a stack, which it gives back
-// before another one needs one. One in so many waits behind new ones, so that tasks which wake each other in a circle do not
-// keep these out.
-void worker::favour(stack& suspended) noexcept {
+// before another one needs one. One in so many waits behind all others, as one that yields does, so that tasks which wake
+// each other in a circle do not keep new ones out.
+void worker::go_on(stack& suspended) noexcept {
   constexpr std::uint32_t favoured_in_a_row = 32;
-  const bool is_favoured =
-      suspended.level == priority::high || (suspended.level == priority::normal && ++m_continued % favoured_in_a_row != 0);
-  if (is_favoured) suspended.resumption.level = priority::high;
+  if (suspended.level == priority::normal && ++m_continued % favoured_in_a_row == 0)
+    return m_owner->place(suspended.resumption);
+  if (suspended.level != priority::low) suspended.resumption.level = priority::high;
+  push(suspended.resumption);
 }
 
 void worker::ready(stack& suspended) noexcept {
   worker* const this_worker = current();
   if (suspended.running.id != 0 && this_worker != nullptr && this_worker->m_running != nullptr) [[unlikely]]
     recording::edge(this_worker->m_running->id, suspended.running.id);
-  if (this_worker != nullptr && this_worker->m_owner == suspended.owner) {
-    this_worker->favour(suspended);
-    return this_worker->push(suspended.resumption);
-  }
+  if (this_worker != nullptr && this_worker->m_owner == suspended.owner) return this_worker->go_on(suspended);
   suspended.owner->place(suspended.resumption);
 }
 

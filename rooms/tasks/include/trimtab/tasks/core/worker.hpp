@@ -226,7 +226,7 @@ class alignas(64) worker {
   void wake() noexcept;
   void push_elsewhere(task& item) noexcept;
   stack& unused_stack();
-  void favour(stack& suspended) noexcept;
+  void go_on(stack& suspended) noexcept;
   // Called by switching::switch_to for a stack that is no longer used.
   static void recycle(void*, stack* left) noexcept;
   void enter(worker_state next) noexcept;
