@@ -144,7 +144,7 @@ def job_option(variable: str) -> Option:
 
 @cache
 def tunables() -> dict[str, tuple[Tunable, ...]]:
-    """Of each policy for numbers of threads, by the policy's name."""
+    """Of each policy for numbers of threads and of each power meter, by its name."""
     return {
         policy: tuple(Tunable(**_frozen(row)) for row in rows)
         for policy, rows in _export()["tunables"].items()
