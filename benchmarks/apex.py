@@ -1,7 +1,6 @@
 """APEX as published (Chaimov, 2017): the cap of workers under a limit of power.
 
-The power is that of a model, so that machines without a meter can do it: so many watts whatever happens, and so many more for each busy
-CPU. The length of queues over workers, and searches of a whole job beside those of each process, have studies of their own.
+A model gives the power, so that machines without a meter can run this: a fixed number of watts, and more for each busy CPU. The length of queues over workers, and searches of a whole job beside those of each process, have studies of their own.
 """
 
 from __future__ import annotations
@@ -10,13 +9,14 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trimtab.figures import Figure, Line, Panel, Point, draw
+from trimtab.figures import Figure, Line, Panel, draw
 
+from benchmarks.asat import stairs
 from benchmarks.machine import Patience
 from benchmarks.measure import measure_all
 from benchmarks.running import BenchError, finished
@@ -169,8 +169,8 @@ def _workers(case: dict[str, Any]) -> Panel:
     return Panel(
         case["title"],
         (
-            Line("run tasks", _stairs(run["busy"], run["seconds"])),
-            Line("cap", _stairs(run["caps"], run["seconds"])),
+            Line("run tasks", stairs(run["busy"], run["seconds"])),
+            Line("cap", stairs(run["caps"], run["seconds"])),
         ),
     )
 
@@ -180,15 +180,7 @@ def _watts(case: dict[str, Any]) -> Panel:
     return Panel(
         case["title"],
         (
-            Line("power", _stairs(run["power"], run["seconds"])),
-            Line("limit", _stairs([(0.0, case["watts"])], run["seconds"])),
+            Line("power", stairs(run["power"], run["seconds"])),
+            Line("limit", stairs([(0.0, case["watts"])], run["seconds"])),
         ),
     )
-
-
-def _stairs(changes: Sequence[Sequence[float]], end: float) -> tuple[Point, ...]:
-    """A line that stays at each value until the next one."""
-    points: list[Point] = []
-    for (at, value), (until, _) in zip(changes, [*changes[1:], (end, 0)], strict=True):
-        points += [Point(x, value, value, value) for x in (at, min(until, end)) if x <= end]
-    return tuple(points)

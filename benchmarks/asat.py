@@ -256,13 +256,13 @@ def _panel(case: dict[str, Any]) -> Panel:
     return Panel(
         case["policy"],
         (
-            Line("threads of the program", _stairs(case["counts"][0], end)),
-            Line("busy programs beside it", _stairs(case["steps"], end)),
+            Line("threads of the program", stairs(case["counts"][0], end)),
+            Line("busy programs beside it", stairs(case["steps"], end)),
         ),
     )
 
 
-def _stairs(changes: Sequence[Sequence[float]], end: float) -> tuple[Point, ...]:
+def stairs(changes: Sequence[Sequence[float]], end: float) -> tuple[Point, ...]:
     """A line that stays at each value until the next one."""
     points: list[Point] = []
     for (at, value), (until, _) in zip(changes, [*changes[1:], (end, 0)], strict=True):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.asat import _stairs
+from benchmarks.asat import stairs
 from benchmarks.asat_tables import timelines
 
 STEPS = [[0, 0], [2, 1], [5, 0], [8, 0]]
@@ -46,5 +46,5 @@ def test_how_soon_threads_follow_the_load(
 
 
 def test_a_line_stays_at_a_value_until_the_next() -> None:
-    points = [(point.x, point.y) for point in _stairs([[0, 2], [1, 1]], 3)]
+    points = [(point.x, point.y) for point in stairs([[0, 2], [1, 1]], 3)]
     assert points == [(0, 2), (1, 2), (1, 1), (3, 1)]

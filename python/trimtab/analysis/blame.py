@@ -36,7 +36,7 @@ EVENTS, PROFILE = "events", "profile"
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of one share of the core time; `weight` is beside the other parts of that share."""
+    """A part of one share of the core time; `weight`: how large it is, compared with the other parts."""
 
     cause: BlameCause
     key: str | None
@@ -76,7 +76,7 @@ def _add(
 
 
 def _parts_of(job: Job, name: str, kernel: Kernel | None) -> list[_Part]:
-    """Of one share; at least one, and not all without weight."""
+    """The parts of one share: at least one, and their weights add up to more than 0."""
     if name == "run_delay" and kernel is not None and (preemptors := list(_preemptors(kernel))):
         return preemptors
     parts = [part for process in job.parts for part in _of_process(process, name)]
@@ -96,7 +96,7 @@ def _preemptors(kernel: Kernel) -> Iterator[_Part]:
 
 
 def _of_process(process: ProcessReport, name: str) -> Iterator[_Part]:
-    """The parts of one process weigh as much together as this share is of its core time, seconds."""
+    """The parts of one process: their weights add up to this share of its core time, seconds."""
     account = process.account
     seconds = account.shares[name] * account.cpus * account.wall_s
     if seconds <= 0:

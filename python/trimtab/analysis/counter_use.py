@@ -118,7 +118,7 @@ def _name(report: ProcessReport, subject: int) -> str:
 
 @dataclass
 class _Sums:
-    """Of one counter."""
+    """What each subject has of one counter."""
 
     values: dict[int, float] = field(default_factory=dict)
     certain: dict[int, float] = field(default_factory=dict)

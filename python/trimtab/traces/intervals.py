@@ -377,22 +377,17 @@ def _waited(parts: _LaneParts, begins: Integers) -> Integers:
 
 def _forks(lanes: Sequence[_LaneParts], instance: Integers) -> tuple[Integers, Integers]:
     """When each instance was forked, and by which lane."""
-    regions = [
-        parts.slices.source[(parts.slices.change == 1) & (parts.slices.role == Role.REGION)]
-        for parts in lanes
-    ]
-    numbers = np.concatenate(
-        [parts.lane.events["a"][own].astype(np.int64) for parts, own in zip(lanes, regions, strict=True)]
-    )
-    at = np.concatenate(
-        [
-            parts.slices.ticks[(parts.slices.change == 1) & (parts.slices.role == Role.REGION)]
-            for parts in lanes
-        ]
-    )
+    regions = [_begins_of(parts, Role.REGION) for parts in lanes]
+    numbers = np.concatenate([parts.event("a", own) for parts, own in zip(lanes, regions, strict=True)])
+    at = np.concatenate([parts.slices.ticks[own] for parts, own in zip(lanes, regions, strict=True)])
     by = np.repeat(np.arange(len(lanes)), [len(own) for own in regions])
     place = _lookup(numbers, instance)
     return _at(at, place, -1), _at(by, place, NO_LANE)
+
+
+def _begins_of(parts: _LaneParts, role: Role) -> Integers:
+    """The slices of a role, by the places of their begins."""
+    return np.flatnonzero((parts.slices.change == 1) & (parts.slices.role == role))
 
 
 def _at(values: Integers, places: Integers, otherwise: int) -> Integers:
@@ -468,7 +463,7 @@ def _kinds_of(*wanted: Doing) -> list[int]:
 
 def _barriers_of(parts: _LaneParts, at: int) -> tuple[Integers, Integers, Integers, Integers, Integers]:
     """Lane, event, instance and begin of a lane's waits at barriers, and the how manieth of its instance each is."""
-    begins = np.flatnonzero((parts.slices.change == 1) & (parts.slices.role == Role.WAIT))
+    begins = _begins_of(parts, Role.WAIT)
     begins = begins[np.isin(parts.event("arg", begins), _kinds_of(Doing.BARRIER))]
     instance = parts.event("b", begins)
     lane = np.full(len(begins), at, np.int64)
@@ -500,7 +495,7 @@ class _Holds:
     def of(lanes: Sequence[_LaneParts]) -> _Holds:
         tables = []
         for at, parts in enumerate(lanes):
-            begins = np.flatnonzero((parts.slices.change == 1) & (parts.slices.role == Role.LOCK))
+            begins = _begins_of(parts, Role.LOCK)
             length = np.minimum(parts.lane.events["a"][parts.slices.source[begins]], np.uint64(1 << 62))
             end = parts.ends(begins)
             tables.append(
