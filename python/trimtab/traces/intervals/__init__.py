@@ -1,0 +1,13 @@
+"""What each lane of a process did from one moment to another, and whom it waited for: what the diagnosis reads.
+
+Only of a process with all events. A lane computes, waits until another lane does something, resumes after that, or has no
+CPU. The end of a wait is when its giver acted; what follows until the lane goes on is an interval of its own.
+"""
+
+from trimtab.traces.intervals.build import intervals_of as intervals_of
+from trimtab.traces.intervals.model import NO_LANE as NO_LANE
+from trimtab.traces.intervals.model import Doing as Doing
+from trimtab.traces.intervals.model import Group as Group
+from trimtab.traces.intervals.model import Intervals as Intervals
+from trimtab.traces.intervals.model import Kind as Kind
+from trimtab.traces.intervals.model import Pace as Pace

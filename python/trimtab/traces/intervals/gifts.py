@@ -1,0 +1,85 @@
+"""What made tasks ready."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from trimtab.model.enumerations import EventKind, WaitCause
+from trimtab.traces.intervals.lane_parts import LaneParts
+from trimtab.traces.intervals.model import NO_LANE, Doing, Integers
+from trimtab.traces.slices import Role
+
+
+@dataclass(frozen=True)
+class Gifts:
+    """What made tasks ready, by task and time: it was created, its last input came, or another gave what it waited for."""
+
+    task: Integers
+    at: Integers
+    lane: Integers
+    doing: Integers
+
+    @staticmethod
+    def of(lanes: Sequence[LaneParts]) -> Gifts:
+        tables = [table for at, parts in enumerate(lanes) for table in _gifts_of(parts, at)]
+        columns = [np.concatenate([table[at] for table in tables]) for at in range(4)]
+        order = np.lexsort((columns[1], columns[0]))
+        return Gifts(*(column[order] for column in columns))
+
+    def latest(self, task: Integers, until: Integers) -> Integers:
+        """The row of the latest gift to each task until then; -1: none is known."""
+        if not len(self.task):
+            return np.full(len(task), -1, np.int64)
+        order = np.lexsort((np.arange(len(task)), until, task))
+        keys = np.concatenate([self.task, task[order]])
+        times = np.concatenate([self.at, until[order]])
+        is_asked = np.concatenate([np.zeros(len(self.task), np.int64), np.ones(len(task), np.int64)])
+        merged = np.lexsort((is_asked, times, keys))
+        rows = np.where(is_asked[merged] == 0, merged, -1)
+        latest = np.maximum.accumulate(np.where(rows >= 0, np.arange(len(rows)), -1))
+        asked = np.flatnonzero(is_asked[merged] == 1)
+        found = np.where(latest[asked] >= 0, rows[latest[asked]], -1)
+        result = np.full(len(task), -1, np.int64)
+        result[order[merged[asked] - len(self.task)]] = found
+        is_own = (result >= 0) & (self.task[np.maximum(result, 0)] == task)
+        return np.where(is_own, result, -1)
+
+
+def _gifts_of(parts: LaneParts, at: int) -> list[tuple[Integers, Integers, Integers, Integers]]:
+    events = parts.lane.events
+    start = np.uint64(parts.start)
+    tables = []
+    for kind, field, doing in (
+        (EventKind.TASK_CREATED, "a", Doing.SPAWN),
+        (EventKind.TASK_READY, "a", Doing.DEPENDENCE),
+        (EventKind.EDGE, "b", Doing.DEPENDENCE),
+    ):
+        chosen = events["kind"] == kind
+        if kind == EventKind.EDGE:
+            chosen &= events["arg"] != WaitCause.OTHER
+        own = events[chosen]
+        count = len(own)
+        ticks = (np.maximum(own["ticks"], start) - start).astype(np.int64)
+        tables.append(
+            (
+                own[field].astype(np.int64),
+                ticks,
+                np.full(count, at, np.int64),
+                np.full(count, int(doing), np.int64),
+            )
+        )
+    return tables
+
+
+def last_task_lane(lanes: Sequence[LaneParts]) -> int:
+    """The worker that ended a task last; NO_LANE: none."""
+    ends = [
+        (int(parts.ends(tasks).max()), -at)
+        for at, parts in enumerate(lanes)
+        for tasks in [parts.works[parts.slices.role[parts.works] != Role.WORK]]
+        if len(tasks)
+    ]
+    return -max(ends)[1] if ends else NO_LANE

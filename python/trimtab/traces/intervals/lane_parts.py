@@ -1,0 +1,122 @@
+"""A lane's time, cut where the innermost slice changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimtab.model import Lane
+from trimtab.traces.intervals.model import Integers
+from trimtab.traces.slices import Role, Slices, lane_slices
+from trimtab.traces.trace import Trace
+
+WORKS = (Role.WORK, Role.TASK, Role.PART)
+
+
+@dataclass(frozen=True)
+class LaneParts:
+    """A lane's slices, and its time cut where the innermost of them changes. Times in ticks since the process began.
+
+    Attributes:
+        low, high: of each piece.
+        inner: the slice that is innermost then, by the place of its begin; -1: none.
+        owner: the innermost part of a region or a task then, as `inner`.
+        works: begins of parts of regions and of tasks, by place.
+        forks: it forks regions.
+        start: when the process began, ticks.
+    """
+
+    lane: Lane
+    slices: Slices
+    low: Integers
+    high: Integers
+    inner: Integers
+    owner: Integers
+    works: Integers
+    forks: bool
+    start: int
+
+    @property
+    def is_worker(self) -> bool:
+        """Of a task runtime."""
+        return bool(self.lane.header["worker_of"])
+
+    @property
+    def is_main(self) -> bool:
+        """The process's first thread."""
+        return bool(self.lane.header["is_main"])
+
+    def event(self, name: str, places: Integers) -> Integers:
+        """A field of the events that slices come from."""
+        return self.lane.events[name][self.slices.source[places]].astype(np.int64)
+
+    def ends(self, begins: Integers) -> Integers:
+        """When slices end."""
+        return self.slices.ticks[self.slices.partner[begins]]
+
+    @staticmethod
+    def of(lane: Lane, trace: Trace) -> LaneParts:
+        start = int(trace.process.header["start_ticks"])
+        slices = lane_slices(lane.events, start, trace.end_ticks, trace.process.ns_per_tick)
+        changing = np.flatnonzero(slices.change)
+        inner, parent = _innermost(slices.change[changing])
+        owner = _owners(slices.role[changing], parent)
+        ticks = slices.ticks[changing]
+        begin_of = np.append(changing, -1)  # -1: none
+        own_inner = begin_of[inner]
+        own_owner = begin_of[np.where(inner >= 0, owner[inner], -1)]
+        is_long = ticks[1:] > ticks[:-1] if len(ticks) else np.empty(0, np.bool_)
+        works = changing[(slices.change[changing] == 1) & np.isin(slices.role[changing], WORKS)]
+        forks = bool((slices.role[changing] == Role.REGION).any())
+        return LaneParts(
+            lane,
+            slices,
+            ticks[:-1][is_long],
+            ticks[1:][is_long],
+            own_inner[:-1][is_long],
+            own_owner[:-1][is_long],
+            works,
+            forks,
+            start,
+        )
+
+
+def _innermost(change: NDArray[np.int8]) -> tuple[Integers, Integers]:
+    """After each change the begin that is innermost then, and of each begin the one around it; -1: none."""
+    count = len(change)
+    inner, parent = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
+    if not count:
+        return inner, parent
+    is_begin = change == 1
+    depth = np.cumsum(change, dtype=np.int64)
+    inner[is_begin] = np.flatnonzero(is_begin)
+    outer = np.empty(0, np.int64)
+    for level in range(1, int(depth.max()) + 1):
+        begins = np.flatnonzero(is_begin & (depth == level))
+        if level > 1:
+            parent[begins] = outer[np.searchsorted(outer, begins) - 1]
+        ends = np.flatnonzero(~is_begin & (depth == level))
+        inner[ends] = begins[np.searchsorted(begins, ends) - 1]
+        outer = begins
+    return inner, parent
+
+
+def _owners(role: NDArray[np.uint8], parent: Integers) -> Integers:
+    """Of each begin the innermost part of a region or task: itself, or around it; -1: none."""
+    owner = np.where(np.isin(role, WORKS), np.arange(len(role)), -1)
+    around = parent.copy()
+    while True:
+        missing = (owner < 0) & (around >= 0)
+        if not missing.any():
+            return owner
+        outer = around[missing]
+        outer_owner = owner[outer]
+        owner[missing] = outer_owner
+        around[missing] = np.where(outer_owner >= 0, -1, parent[outer])
+
+
+def begins_of(parts: LaneParts, role: Role) -> Integers:
+    """The slices of a role, by the places of their begins."""
+    return np.flatnonzero((parts.slices.change == 1) & (parts.slices.role == role))

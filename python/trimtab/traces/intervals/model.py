@@ -1,0 +1,103 @@
+"""What each lane of a process did from one moment to another, and whom it waited for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimtab.model import NO_SUBJECT
+
+Integers = NDArray[np.int64]
+
+
+Booleans = NDArray[np.bool_]
+
+
+NO_LANE = 0xFFFFFFFF
+
+
+class Kind(IntEnum):
+    """Of an interval, as in rooms/diagnosis."""
+
+    BUSY = 0
+    WAITING = 1
+    RESUMING = 2
+    STOPPED = 3
+
+
+class Doing(IntEnum):
+    """What an interval is about."""
+
+    WORK = 0
+    """A part of a region or a task."""
+    SERIAL = 1
+    """Outside of all regions, on a lane that forks them."""
+    RUNTIME = 2
+    """Forking, or a worker between two tasks."""
+    JOIN = 3
+    BARRIER = 4
+    LOCK = 5
+    TASKWAIT = 6
+    FORK = 7
+    """Waits for the next region."""
+    DEPENDENCE = 8
+    """A worker without a task, until one has what it needs."""
+    SPAWN = 9
+    """A worker without a task, until one is made."""
+    NO_FURTHER_TASK = 10
+    CAPPED = 11
+    """A worker that the cap keeps from running tasks."""
+    FAR_TASK = 12
+    """A worker without a task, though there was one."""
+    BLOCKED = 13
+    """Off its CPU by its own will, in the middle of its work."""
+    PREEMPTED = 14
+    ARRIVAL = 15
+    """From the fork until the part begins."""
+
+
+class Pace(IntEnum):
+    """How long a part of a region took, beside others."""
+
+    USUAL = 0
+    LONG_LANE = 1
+    """This lane's parts are longer than the others', in the median."""
+    STRAGGLER = 2
+    """More than twice as long as this lane's parts of this region are in the median."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """What intervals are summed by: what they are about, the region or kind of task, and the pace of that part."""
+
+    doing: Doing
+    subject: int = NO_SUBJECT
+    pace: Pace = Pace.USUAL
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """All intervals of a process; times in nanoseconds since it began.
+
+    Attributes:
+        begin_ns, end_ns: shape (intervals,), as all of these.
+        lane, giver: by their place in `lanes`; the giver of a wait: NO_LANE: not known.
+        group: by its place in `groups`.
+        kind: a `Kind`.
+        lanes: numbers of the lanes that have intervals.
+    """
+
+    begin_ns: Integers
+    end_ns: Integers
+    lane: NDArray[np.int32]
+    giver: NDArray[np.uint32]
+    group: NDArray[np.int32]
+    kind: NDArray[np.int8]
+    groups: tuple[Group, ...]
+    lanes: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.begin_ns)
