@@ -30,7 +30,13 @@ BLAME = np.dtype(
 )
 PATH_PART = np.dtype([("interval", "<u4"), ("lane", "<u4"), ("begin_ns", "<i8"), ("end_ns", "<i8")])
 STEP = np.dtype(
-    [("duration_ns", "<i8"), ("lead_ns", "<i8"), ("recorded_begin_ns", "<i8"), ("lane", "<u4"), ("pooled", "<u4")]
+    [
+        ("duration_ns", "<i8"),
+        ("lead_ns", "<i8"),
+        ("recorded_begin_ns", "<i8"),
+        ("lane", "<u4"),
+        ("pooled", "<u4"),
+    ]
 )
 LINK = np.dtype(
     {
