@@ -275,8 +275,33 @@ FINDING = T(
         F("subject", "text?", "region, kind of task, or runtime", unknown="the whole program"),
         F("evidence", "text", "the figures that show it"),
         F("action", "text", "what to change"),
-        F("gain_s", "number", "wall time that this could give back at best", "s"),
+        F(
+            "gain_s",
+            "number",
+            "wall time that this could give back: by replay, or at best by its formula",
+            "s",
+        ),
         F("processes", "text[]", "`id` of the processes that it is about"),
+        F("gain_low_s", "number", "the least that it gives back; 0 where only a formula is known", "s"),
+        F("gain_high_s", "number", "the most that it gives back", "s"),
+        F("chain", "text[]", "how the longest wait came about, from the wait to its cause; empty: not known"),
+    ),
+)
+WHAT_IF = T(
+    "WhatIf",
+    "What the run would take with a change, by a replay of its recorded steps.",
+    (
+        F("change", "text", "what is different"),
+        F("subject", "text?", "region or kind of task", unknown="the whole program"),
+        F("key", "text?", "its `key`", unknown="no subject"),
+        F("predicted_s", "number", "what the run would take", "s"),
+        F("gain_s", "number", "by how much that is shorter; below 0: longer", "s"),
+        F(
+            "replay_error",
+            "number",
+            "of the replay of the unchanged run; where it is more than 0.1 no changes are listed",
+            "share",
+        ),
     ),
 )
 BLAMED = T(
@@ -736,6 +761,11 @@ REPORT = T(
             "of one process with all events",
             unknown="not all events were recorded, or of several processes",
         ),
+        F(
+            "what_if",
+            "WhatIf[]",
+            "first the unchanged run, then the shortest first; of one process with all events",
+        ),
         F("workers", "WorkerSummary[]", ""),
         F("network", "Network?", "messages between localities", unknown="none were recorded"),
         F("kernel", "Kernel?", "the operating system's scheduler", unknown="not recorded (`--kernel`)"),
@@ -769,6 +799,7 @@ REPORT_SCHEMA = ReportSchema(
         OVERHEAD,
         UNAVAILABLE,
         FINDING,
+        WHAT_IF,
         BLAMED,
         PATH_PART,
         POP,

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from trimtab.analysis import compiled
+from trimtab.analysis.changes import Predictions, predictions_of
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces import Trace
-from trimtab.traces.intervals import Doing, Group, Intervals, Kind, Pace, intervals_of
+from trimtab.traces.intervals import Doing, Group, Intervals, Kind, Lanes, Pace, intervals_of_lanes, lanes_of
+from trimtab.traces.steps import steps_of_lanes
 
+# Of a process whose steps are replayed: more take gigabytes.
+_MOST_PIECES = 4_000_000
 # The share of core time (docs/reference/metrics.md, "Shares") that each kind of waiting is part of.
 _SHARES = {
     Doing.JOIN: "barrier_wait",
@@ -76,19 +80,24 @@ class Diagnosis:
         path: the critical path, most first; its times add up to the process's time.
         work_s: of each lane, computing.
         span_s: from the first moment to the last one of any lane.
+        predictions: what changes would save; None: too many events, or they contradict each other.
     """
 
     charges: tuple[Charge, ...]
     path: tuple[PathShare, ...]
     work_s: tuple[float, ...]
     span_s: float
+    predictions: Predictions | None
 
 
 def diagnosis_of(trace: Trace) -> Diagnosis | None:
     """None where not all events of regions or tasks are there, or damaged records contradict each other."""
-    intervals = intervals_of(trace)
-    if intervals is None:
+    lanes = lanes_of(trace)
+    if lanes is None:
         return None
+    intervals = intervals_of_lanes(lanes)
+    predictions = _predictions(lanes)
+    del lanes  # of a long trace these take gigabytes
     table = np.zeros(len(intervals), compiled.INTERVAL)
     for name in compiled.INTERVAL.names or ():
         table[name] = getattr(intervals, name)
@@ -105,7 +114,15 @@ def diagnosis_of(trace: Trace) -> Diagnosis | None:
         _path(intervals, path),
         tuple((work * 1e-9).tolist()),
         float(intervals.end_ns.max() - intervals.begin_ns.min()) * 1e-9,
+        predictions,
     )
+
+
+def _predictions(lanes: Lanes) -> Predictions | None:
+    if sum(len(pieces.low) for pieces in lanes.pieces) > _MOST_PIECES:
+        return None
+    steps = steps_of_lanes(lanes)
+    return predictions_of(steps) if steps is not None else None
 
 
 def _is_doing(intervals: Intervals, wanted: tuple[Doing, ...]) -> compiled.Table:
