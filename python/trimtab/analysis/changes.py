@@ -156,10 +156,10 @@ def _work_of_steps(steps: Steps) -> Floats:
 
 
 def _subject_of_steps(steps: Steps) -> NDArray[np.int64]:
-    """Of the first piece of each step."""
+    """What each step works on first; NO_SUBJECT: it does not work."""
+    work = np.flatnonzero(_is_work(steps))[::-1]
     subject = np.full(len(steps), NO_SUBJECT, np.int64)
-    has_pieces = steps.first_piece >= 0
-    subject[has_pieces] = steps.pieces.subject[steps.first_piece[has_pieces]]
+    subject[steps.pieces.step[work]] = steps.pieces.subject[work]
     return subject
 
 
@@ -170,7 +170,7 @@ def _without_stragglers(steps: Steps) -> Floats:
     is_slow = np.zeros(len(steps), np.bool_)
     is_slow[pieces.step[pieces.pace == int(Pace.STRAGGLER)]] = True
     scale = np.ones(len(steps))
-    for kind in np.unique(subject[steps.first_piece >= 0]).tolist():
+    for kind in np.unique(subject[subject != NO_SUBJECT]).tolist():
         own = np.flatnonzero((subject == kind) & (work > 0))
         if len(own) < 4:
             continue
@@ -200,11 +200,11 @@ def _phase_work(steps: Steps) -> tuple[NDArray[np.int64], Floats, Floats]:
 def _unbalanced(steps: Steps, least_ns: float) -> list[int]:
     """Regions whose lanes do unequal work, those with most above the mean first."""
     place, work, equal = _phase_work(steps)
-    subject = _subject_of_steps(steps)
-    excess = np.maximum(work - equal, 0.0)
-    share = np.where(work > 0, excess / np.maximum(work, 1.0), 0.0)[place] * _work_of_steps(steps)
-    chosen = np.flatnonzero((share > 0) & (subject != NO_SUBJECT))
-    return _largest(subject[chosen], share[chosen], least_ns)
+    excess = np.maximum(work - equal, 0.0) / np.maximum(work, 1.0)
+    pieces = steps.pieces
+    lost = np.where(_is_work(steps), pieces.length_ns, 0) * excess[place][pieces.step]
+    chosen = np.flatnonzero((lost > 0) & (pieces.subject != NO_SUBJECT))
+    return _largest(pieces.subject[chosen], lost[chosen], least_ns)
 
 
 def _balanced(steps: Steps, subject: int) -> Floats:
