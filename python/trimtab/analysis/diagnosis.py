@@ -14,7 +14,7 @@ from trimtab.traces import Trace
 from trimtab.traces.intervals import Doing, Group, Intervals, Kind, Pace, intervals_of
 
 # The share of core time (docs/reference/metrics.md, "Shares") that each kind of waiting is part of.
-_SHARES = {
+SHARES = {
     Doing.JOIN: "barrier_wait",
     Doing.BARRIER: "barrier_wait",
     Doing.LOCK: "barrier_wait",
@@ -89,9 +89,7 @@ def diagnosis_of(trace: Trace) -> Diagnosis | None:
     intervals = intervals_of(trace)
     if intervals is None:
         return None
-    table = np.zeros(len(intervals), compiled.INTERVAL)
-    for name in compiled.INTERVAL.names or ():
-        table[name] = getattr(intervals, name)
+    table = table_of(intervals)
     try:
         sums = compiled.blame(table, len(intervals.lanes))
         path = compiled.critical_path(table, len(intervals.lanes))
@@ -108,6 +106,14 @@ def diagnosis_of(trace: Trace) -> Diagnosis | None:
     )
 
 
+def table_of(intervals: Intervals) -> compiled.Table:
+    """As rooms/diagnosis takes them."""
+    table = np.zeros(len(intervals), compiled.INTERVAL)
+    for name in compiled.INTERVAL.names or ():
+        table[name] = getattr(intervals, name)
+    return table
+
+
 def _is_doing(intervals: Intervals, wanted: tuple[Doing, ...]) -> compiled.Table:
     return np.array([group.doing in wanted for group in intervals.groups])[intervals.group]
 
@@ -119,7 +125,7 @@ def _of_waits(intervals: Intervals, sums: compiled.Table) -> Iterator[Charge]:
         cause = cause_of(wait, int(row["end"]), culprit, Kind(int(row["culprit_kind"])))
         is_known = int(row["end"]) == compiled.AT_INTERVAL
         yield Charge(
-            _SHARES[wait.doing], cause, culprit.subject if is_known else wait.subject, int(row["ns"]) * 1e-9
+            SHARES[wait.doing], cause, culprit.subject if is_known else wait.subject, int(row["ns"]) * 1e-9
         )
 
 
@@ -151,11 +157,12 @@ def _of_others(intervals: Intervals) -> Iterator[Charge]:
         chosen = intervals.kind == kind
         sums = np.bincount(intervals.group[chosen], weights=length[chosen], minlength=len(intervals.groups))
         for group, seconds in zip(intervals.groups, sums.tolist(), strict=True):
-            if seconds > 0 and group.doing in _SHARES:
-                yield Charge(_SHARES[group.doing], _of_itself(group.doing, kind), group.subject, seconds)
+            if seconds > 0 and group.doing in SHARES:
+                yield Charge(SHARES[group.doing], cause_of_itself(group.doing, kind), group.subject, seconds)
 
 
-def _of_itself(doing: Doing, kind: Kind) -> BlameCause:
+def cause_of_itself(doing: Doing, kind: Kind) -> BlameCause:
+    """Why time is lost in which no lane is waited for."""
     if kind is Kind.STOPPED:
         return BlameCause.PREEMPTION
     return BlameCause.RUNTIME if kind is Kind.BUSY else _of_resuming(doing)
@@ -194,5 +201,5 @@ def _on_path(group: Group, kind: Kind) -> tuple[BlameCause | None, int]:
     if kind is Kind.WAITING:
         return _WITHOUT_GIVER.get(group.doing, BlameCause.UNATTRIBUTED), group.subject
     if kind is not Kind.BUSY or group.doing is Doing.RUNTIME:
-        return _of_itself(group.doing, kind), group.subject
+        return cause_of_itself(group.doing, kind), group.subject
     return (BlameCause.SERIAL_PART, NO_SUBJECT) if group.doing is Doing.SERIAL else (None, group.subject)

@@ -13,10 +13,13 @@ from msgspec.structs import replace
 from trimtab.escapes import printable
 from trimtab.model.report import Report
 from trimtab.model.report_json import as_json
+from trimtab.report.lane_page import LanePage
 from trimtab.whole_files import write_whole
 
 _PAGE = Path(__file__).with_name("page.html")
 _PLACE = "@@REPORT@@"
+# Between the report and the script that reads it.
+_BEHIND_REPORT = "</script>"
 # A page with the figures of every lane of every region could have tens of megabytes: the largest regions come first.
 _MOST_LANES = 50_000
 # So could one with what each of hundreds of processes did over time: those with most CPU time have it.
@@ -26,8 +29,11 @@ _DIGITS = 7
 _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
-def page(report: Report) -> str:
-    """The whole page; the same report gives the same bytes.
+def page(report: Report, lanes: LanePage | None = None, *, is_served: bool = False) -> str:
+    """The whole page, with `lanes` over time if there are any; the same report gives the same bytes.
+
+    Args:
+        is_served: it may ask its server, and nobody else, for tiles.
 
     Raises:
         FileNotFoundError: the page was not built with this installation.
@@ -39,12 +45,25 @@ def page(report: Report) -> str:
     before, place, after = _PAGE.read_text(encoding="utf-8").partition(_PLACE)
     if not place:
         raise OSError(errno.EINVAL, f"expected {_PLACE} in the built page, found none", str(_PAGE))
-    return before + _json(report) + after
+    if is_served:
+        before = before.replace("default-src 'none'", "default-src 'none'; connect-src 'self'", 1)
+    end, behind, rest = after.partition(_BEHIND_REPORT)
+    return before + _json(as_json(_bounded(report))) + end + behind + _elements(lanes) + rest
 
 
-def _json(report: Report) -> str:
+def _elements(lanes: LanePage | None) -> str:
+    """The lanes as elements of data; base64 holds nothing that means something to HTML."""
+    if lanes is None:
+        return ""
+    tiles = "".join(
+        f'\n<script type="text/plain" id="tile-{name}">{text}</script>' for name, text in lanes.tiles.items()
+    )
+    return f'\n<script type="application/json" id="lanes">{_json(lanes.head)}</script>{tiles}'
+
+
+def _json(value: Any) -> str:
     """ASCII: names of programs may hold anything, lone surrogates of undecodable bytes included."""
-    text = json.dumps(_rounded(as_json(_bounded(report))), separators=(",", ":"), allow_nan=False)
+    text = json.dumps(_rounded(value), separators=(",", ":"), allow_nan=False)
     for character, escaped in _HTML.items():
         text = text.replace(character, escaped)
     return text
@@ -86,6 +105,6 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def write_html(report: Report, path: Path) -> None:
+def write_html(report: Report, path: Path, lanes: LanePage | None = None) -> None:
     """Write the page to `path`, whole or not at all."""
-    write_whole(path, page(report).encode())
+    write_whole(path, page(report, lanes).encode())
