@@ -35,6 +35,8 @@ interface Shown {
 const PRINT_WIDTH = 680;
 const PRINT_GAP = 24;
 const STEP = 0.2;
+/** Lanes show single events. */
+const LEAST_S = 1e-7;
 
 export class TimeCharts {
   readonly #shown: Shown[] = [];
@@ -69,7 +71,7 @@ export class TimeCharts {
   }
 
   setRange(low: number, high: number): void {
-    const least = this.end * 1e-5;
+    const least = Math.min(this.end * 1e-5, LEAST_S);
     const width = Math.min(Math.max(high - low, least), this.end);
     this.#low = Math.min(Math.max(low, 0), this.end - width);
     this.#high = this.#low + width;

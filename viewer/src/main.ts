@@ -8,6 +8,9 @@ import { concurrency } from "./concurrency";
 import { append, type Child, empty, h } from "./dom";
 import { findings } from "./findings";
 import { kernel } from "./kernel";
+import { readModel } from "./lane_view/model";
+import { lanes, type LaneJumps, NO_LANES } from "./lane_view/section";
+import { TileStore } from "./lane_view/tiles";
 import { load } from "./load";
 import { chooser, ofProcess, processes } from "./processes";
 import { network } from "./network";
@@ -23,6 +26,7 @@ import { workers } from "./workers";
 const LINKS = [
   ["verdict", "Verdict"],
   ["findings", "Findings"],
+  ["lanes-over-time", "Lanes"],
   ["blame", "Blame"],
   ["processes", "Processes"],
   ["steering", "Steering"],
@@ -74,6 +78,14 @@ const regionColors = (report: Report): ((name: string) => string) =>
     ...report.regions.slice(0, 12).map((each) => each.name),
   ]);
 
+/** Lanes over time; null: no process has all of its events. */
+const store = ((): TileStore | null => {
+  const text = document.getElementById("lanes")?.textContent;
+  const model = text ? readModel(JSON.parse(text)) : null;
+  return model?.processes.length ? new TileStore(model) : null;
+})();
+let redrawLanes = (): void => undefined;
+
 const isThere =
   (report: Report) =>
   (id: string): boolean => {
@@ -82,19 +94,36 @@ const isThere =
     if (id === "network") return report.network !== null;
     if (id === "kernel") return report.kernel !== null;
     if (id === "blame") return report.blame.length > 0;
+    if (id === "lanes-over-time") return store !== null;
     if (id === "usage") return report.counter_use.length > 0;
     if (id === "processes") return report.processes.length > 1;
     return id !== "regions" || !report.workers.length || report.regions.length > 0;
   };
 
-function sections(report: Report, charts: TimeCharts, choose: (id: string | null) => void, data: () => void): Child[] {
+function sections(
+  report: Report,
+  charts: TimeCharts,
+  chosen: string | null,
+  choose: (id: string | null) => void,
+  data: () => void,
+): Child[] {
   const has = isThere(report),
     color = regionColors(report);
   let openRegion = (_: string): boolean => false;
+  let jumps: LaneJumps | null = null;
+  const lanesOver = (): HTMLElement => {
+    const made = store === null ? NO_LANES : lanes(store.model, store, charts, color, chosen);
+    jumps = made.jumps;
+    redrawLanes = made.redraw;
+    return made.root;
+  };
+  // Made first: others lead to it.
+  const overTime = has("lanes-over-time") && safely("Lanes", lanesOver);
   return [
     safely("Verdict", () => verdict(report)),
-    safely("Findings", () => findings(report, (name) => openRegion(name))),
-    has("blame") && safely("Blame", () => blame(report)),
+    safely("Findings", () => findings(report, (name) => openRegion(name), jumps)),
+    overTime,
+    has("blame") && safely("Blame", () => blame(report, jumps)),
     has("processes") && safely("Processes", () => processes(report.processes, choose)),
     has("steering") && safely("Steering", () => steering(report)),
     safely("Concurrency", () => concurrency(report, charts, color)),
@@ -115,6 +144,12 @@ function sections(report: Report, charts: TimeCharts, choose: (id: string | null
   ];
 }
 
+/** When the last lane ended, seconds. */
+function lanesEnd(chosen: string | null): number {
+  const own = (store?.model.processes ?? []).filter((each) => chosen === null || each.id === chosen);
+  return Math.max(0, ...own.map((each) => (chosen === null ? each.begin : 0) + each.span)) * 1e-9;
+}
+
 function show(whole: Report, text: string, page: HTMLElement): void {
   document.title = `${whole.program.replace(/^.*\//, "").slice(0, 100)} \u2013 trimtab`;
   let charts = new TimeCharts(1);
@@ -125,7 +160,10 @@ function show(whole: Report, text: string, page: HTMLElement): void {
       { class: "top", "aria-label": "Parts of the report" },
       h("b", {}, "trimtab"),
       links,
-      themeButton(() => charts.redraw()),
+      themeButton(() => {
+        charts.redraw();
+        redrawLanes();
+      }),
     ),
   );
   const render = (chosen: string | null): void => {
@@ -133,7 +171,7 @@ function show(whole: Report, text: string, page: HTMLElement): void {
     const lastSample = report.counters.reduce((end, each) => Math.max(end, each.t_s[each.t_s.length - 1] ?? 0), 0);
     const lastBin = (report.timeline?.dt_s ?? 0) * (report.timeline?.waiting.length ?? 0);
     charts.close();
-    charts = new TimeCharts(Math.max(report.observed_s ?? 0, lastSample, lastBin) || 1);
+    charts = new TimeCharts(Math.max(report.observed_s ?? 0, lastSample, lastBin, lanesEnd(chosen)) || 1);
     links.replaceChildren(
       ...LINKS.filter(([id]) => isThere(report)(id)).map(([id, name]) => h("a", { href: `#${id}` }, name)),
     );
@@ -142,7 +180,7 @@ function show(whole: Report, text: string, page: HTMLElement): void {
       page,
       heading(report),
       chooser(whole.processes, chosen, render),
-      ...sections(report, charts, render, () => save(text, whole.program)),
+      ...sections(report, charts, chosen, render, () => save(text, whole.program)),
     );
   };
   render(null);

@@ -57,6 +57,7 @@ _ELSEWHERE = {
     "replay": "run_replay",
     "sweep": "run_sweep",
     "tune": "run_tune",
+    "view": "view_run",
 }
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 

@@ -116,7 +116,9 @@ def _label(trace: Trace) -> str:
 def _lane_name(trace: Trace, number: int) -> str:
     lane = next(each for each in trace.process.lanes if each.id == number)
     what = "worker" if lane.header["worker_of"] else "thread" if lane.is_thread else lane.kind
-    return f"{what} {number}" + (f" {lane.name}" if lane.name and lane.name != trace.name else "")
+    # Threads that nobody named have the program's name, and workers are named by their runtime.
+    has_own_name = lane.name and lane.name != trace.name[:15] and not lane.header["worker_of"]
+    return f"{what} {number}" + (f" {lane.name}" if has_own_name else "")
 
 
 def _within(found: Sequence[LaneTiles], room: int, level_room: int) -> dict[str, str]:
