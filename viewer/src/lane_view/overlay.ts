@@ -73,6 +73,7 @@ export function drawAxis(frame: Frame): void {
   context.textBaseline = "middle";
   context.textAlign = "center";
   const { step, times } = ticksOf(frame.low, frame.high, frame.width / 110);
+  context.lineWidth = 1;
   context.beginPath();
   for (const time of times) {
     const x = Math.round(xOf(frame, time)) + 0.5;
