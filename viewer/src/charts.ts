@@ -19,6 +19,8 @@ export interface Spec {
   scales?: uPlot.Scales;
   bands?: uPlot.Band[];
   top: number;
+  /** Where the vertical axis begins; 0 without it. */
+  bottom?: number;
   axis: (value: number) => string;
   /** Distances that ticks of the vertical axis may have, where powers of ten would look odd. */
   steps?: number[];
@@ -119,7 +121,11 @@ export class TimeCharts {
           sync: { key: "time", scales: ["x", null] },
           bind: { dblclick: () => () => (this.reset(), null) },
         },
-        scales: { x: { time: false, range: () => this.range }, y: { range: () => [0, spec.top] }, ...spec.scales },
+        scales: {
+          x: { time: false, range: () => this.range },
+          y: { range: () => [spec.bottom ?? 0, spec.top] },
+          ...spec.scales,
+        },
         axes: [
           axis({ values: (_, splits) => timeTicks(splits), space: 80, size: 30 }),
           axis({
