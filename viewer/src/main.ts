@@ -150,6 +150,40 @@ function lanesEnd(chosen: string | null): number {
   return Math.max(0, ...own.map((each) => (chosen === null ? each.begin : 0) + each.span)) * 1e-9;
 }
 
+/** Two runs on one axis, each from its own begin: lanes and concurrency one above the other. */
+function showTwo(runs: Report[], page: HTMLElement): void {
+  const names = runs.map((each, at) => `${"AB"[at]}: ${each.program.replace(/^.*\//, "").slice(0, 80)}`);
+  document.title = `${names.join(" and ")} \u2013 trimtab`;
+  const ends = runs.map((each) =>
+    Math.max(each.observed_s ?? 0, (each.timeline?.dt_s ?? 0) * (each.timeline?.waiting.length ?? 0)),
+  );
+  const charts = new TimeCharts(Math.max(...ends, lanesEnd(null)) || 1);
+  const color = regionColors({ ...runs[0]!, regions: runs.flatMap((each) => each.regions) });
+  const made = store === null ? NO_LANES : lanes(store.model, store, charts, color, null);
+  const redraw = (): void => {
+    charts.redraw();
+    made.redraw();
+  };
+  page.before(h("nav", { class: "top" }, h("b", {}, "trimtab"), h("div", { class: "links" }), themeButton(redraw)));
+  const part = (kind: string, at: number, of: (run: Report) => HTMLElement): HTMLElement => {
+    const section = safely(kind, () => of(runs[at]!));
+    section.id = `${section.id}-${"ab"[at]}`;
+    const title = section.querySelector("h2");
+    if (title !== null) title.textContent = `${"AB"[at]}: ${title.textContent}`;
+    return section;
+  };
+  const each = (kind: string, of: (run: Report) => HTMLElement): HTMLElement[] =>
+    runs.map((_, at) => part(kind, at, of));
+  page.replaceChildren();
+  append(
+    page,
+    ...each("Heading", heading),
+    ...each("Verdict", verdict),
+    made.root,
+    ...each("Concurrency", (run) => concurrency(run, charts, color)),
+  );
+}
+
 function show(whole: Report, text: string, page: HTMLElement): void {
   document.title = `${whole.program.replace(/^.*\//, "").slice(0, 100)} \u2013 trimtab`;
   let charts = new TimeCharts(1);
@@ -190,7 +224,13 @@ const page = document.getElementById("page")!;
 const text = document.getElementById("report")?.textContent ?? "null";
 page.replaceChildren();
 try {
-  show(read(JSON.parse(text)), text, page);
+  const second = document.getElementById("report-b")?.textContent;
+  if (second)
+    showTwo(
+      [text, second].map((each) => ofAll(read(JSON.parse(each)))),
+      page,
+    );
+  else show(read(JSON.parse(text)), text, page);
 } catch (error) {
   console.error(error);
   append(page, empty(`The report inside this page cannot be shown: ${String(error)}`));

@@ -29,10 +29,17 @@ _DIGITS = 7
 _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
-def page(report: Report, lanes: LanePage | None = None, *, is_served: bool = False) -> str:
+def page(
+    report: Report,
+    lanes: LanePage | None = None,
+    *,
+    is_served: bool = False,
+    compared_with: Report | None = None,
+) -> str:
     """The whole page, with `lanes` over time if there are any; the same report gives the same bytes.
 
     Args:
+        compared_with: the second of two runs (B), of which the page shows verdict, lanes and concurrency only.
         is_served: it may ask its server, and nobody else, for tiles.
 
     Raises:
@@ -48,17 +55,22 @@ def page(report: Report, lanes: LanePage | None = None, *, is_served: bool = Fal
     if is_served:
         before = before.replace("default-src 'none'", "default-src 'none'; connect-src 'self'", 1)
     end, behind, rest = after.partition(_BEHIND_REPORT)
-    return before + _json(as_json(_bounded(report))) + end + behind + _elements(lanes) + rest
+    return before + _json(as_json(_bounded(report))) + end + behind + _elements(lanes, compared_with) + rest
 
 
-def _elements(lanes: LanePage | None) -> str:
-    """The lanes as elements of data; base64 holds nothing that means something to HTML."""
+def _elements(lanes: LanePage | None, compared_with: Report | None) -> str:
+    """Further data as elements; base64 holds nothing that means something to HTML."""
+    second = "" if compared_with is None else _element("report-b", _json(as_json(_bounded(compared_with))))
     if lanes is None:
-        return ""
+        return second
     tiles = "".join(
         f'\n<script type="text/plain" id="tile-{name}">{text}</script>' for name, text in lanes.tiles.items()
     )
-    return f'\n<script type="application/json" id="lanes">{_json(lanes.head)}</script>{tiles}'
+    return second + _element("lanes", _json(lanes.head)) + tiles
+
+
+def _element(name: str, text: str) -> str:
+    return f'\n<script type="application/json" id="{name}">{text}</script>'
 
 
 def _json(value: Any) -> str:
@@ -105,6 +117,8 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def write_html(report: Report, path: Path, lanes: LanePage | None = None) -> None:
+def write_html(
+    report: Report, path: Path, lanes: LanePage | None = None, compared_with: Report | None = None
+) -> None:
     """Write the page to `path`, whole or not at all."""
-    write_whole(path, page(report, lanes).encode())
+    write_whole(path, page(report, lanes, compared_with=compared_with).encode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from string import ascii_uppercase
 from typing import Any
 
 from trimtab.analysis.keys import keys_of
@@ -60,32 +61,42 @@ class LanePage:
         return of_process.level_tile(int(level), tile)
 
 
-def lane_page(run: Run, *, is_served: bool = False) -> LanePage | None:
-    """None where no process of the run has all of its events. Served, only the coarsest level is inside the page."""
-    traces = traces_of(run)
-    found = [tiles for trace in traces if (tiles := tiles_of(trace)) is not None]
+def lane_page(*runs: Run, is_served: bool = False) -> LanePage | None:
+    """Lanes of a run, or of several, which all begin at the same time on the page; processes of the first are named A, and so on.
+
+    None where no process of any run has all of its events. Served, only the coarsest level is inside the page.
+    """
+    found: list[LaneTiles] = []
+    processes: list[dict[str, Any]] = []
+    left_out = 0
+    for letter, run in zip(ascii_uppercase, runs, strict=False):
+        traces = traces_of(run)
+        own = [tiles for trace in traces if (tiles := tiles_of(trace)) is not None]
+        left_out += len(traces) - len(own)
+        found += own
+        prefix = f"{letter}: " if len(runs) > 1 else ""
+        with Symbols(run.directory) as symbols:
+            processes += [_process(tiles, places_of(tiles.trace.process, symbols), prefix) for tiles in own]
     if not found:
         return None
-    with Symbols(run.directory) as symbols:
-        processes = [_process(tiles, places_of(tiles.trace.process, symbols)) for tiles in found]
     head = {
         "processes": processes,
         "states": list(STATE_NAMES.values()),
         "served": is_served,
-        "left_out": len(traces) - len(found),
+        "left_out": left_out,
     }
     room = 0 if is_served else PAGE_BYTES
     return LanePage(head, _within(found, room, 0 if is_served else _LEVEL_BYTES), found)
 
 
-def _process(tiles: LaneTiles, places: Places) -> dict[str, Any]:
+def _process(tiles: LaneTiles, places: Places, prefix: str) -> dict[str, Any]:
     stretches, trace = tiles.stretches, tiles.trace
     keys = keys_of(trace.process)
     numbers = subjects_of(stretches)
     place = {number: at for at, number in enumerate(numbers)} | {NO_SUBJECT: -1}
     return {
         "id": trace.id,
-        "name": _label(trace),
+        "name": prefix + _label(trace),
         "begin_ns": round(trace.begin_ns),
         "span_ns": stretches.span_ns,
         "lanes": [_lane_name(trace, number) for number in stretches.lanes],
