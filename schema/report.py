@@ -70,6 +70,16 @@ TIMELINE = T(
         F("series", "Series[]", "most lane time first"),
         F("waiting", "number[]", "mean number of these lanes in barriers and locks, for each bin"),
         F("source", "text", "`all events`, or `flight recorder`: the last events of each lane"),
+        F(
+            "eligible",
+            "number[]",
+            "mean number of tasks that could run and had no worker, for each bin; empty: not known",
+        ),
+        F(
+            "ineligible",
+            "number[]",
+            "mean number of tasks whose inputs were missing, for each bin; empty: not known",
+        ),
     ),
 )
 PROCESS = T(

@@ -3,38 +3,46 @@
 import { type Child, h, note, section } from "./dom";
 import { percent, seconds, shortened } from "./format";
 import type { Blamed, PathPart, Pop, Report, WhatIf } from "./report";
+import type { LaneJumps } from "./lane_view/section";
 import { Table } from "./table";
 
 const LONGEST_NAME = 80;
 
-export function blame(report: Report): HTMLElement {
+export function blame(report: Report, jumps: LaneJumps | null = null): HTMLElement {
   return section(
     "blame",
     "Who is to blame",
     note(
       "All idle core time by cause and place. A wait is charged to what the lane did that it waited for; if that lane waited, too, to what this one waited for.",
     ),
-    blamed(report.blame),
+    blamed(report.blame, jumps),
     path(report.critical_path),
     report.pop !== null && note(efficiencies(report.pop)),
     whatIf(report.what_if),
   );
 }
 
-function blamed(rows: Blamed[]): Child {
+function blamed(rows: Blamed[], jumps: LaneJumps | null): Child {
   return new Table<Blamed>({
     caption: "Idle core time",
     rows,
     sortBy: 3,
     words: (row) => `${row.cause} ${row.subject ?? ""}`,
     columns: [
-      { title: "idle because of", key: (row) => row.cause, cell: (row) => row.cause },
+      { title: "idle because of", key: (row) => row.cause, cell: (row) => leading(row, jumps) },
       { title: "at", key: (row) => row.subject, cell: (row) => shortened(row.subject ?? "", LONGEST_NAME) },
       { title: "core time", key: (row) => row.lane_time_s, cell: (row) => seconds(row.lane_time_s), isNumber: true },
       { title: "share", key: (row) => row.share, cell: (row) => percent(row.share), isNumber: true },
       { title: "known from", key: (row) => row.basis, cell: (row) => row.basis },
     ],
   }).root;
+}
+
+/** The cause, which leads to the longest stretch of it where lanes are shown. */
+function leading(row: Blamed, jumps: LaneJumps | null): Child {
+  if (jumps === null || !row.basis.includes("events")) return row.cause;
+  const attributes = { type: "button", class: "link", title: "Show the longest of these waits" };
+  return h("button", { ...attributes, on: { click: () => void jumps.blame(row) } }, row.cause);
 }
 
 function path(rows: PathPart[]): Child {

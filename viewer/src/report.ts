@@ -987,6 +987,10 @@ export interface Timeline {
   waiting: number[];
   /** `all events`, or `flight recorder`: the last events of each lane */
   source: string;
+  /** mean number of tasks that could run and had no worker, for each bin; empty: not known */
+  eligible: number[];
+  /** mean number of tasks whose inputs were missing, for each bin; empty: not known */
+  ineligible: number[];
 }
 
 /** One region or kind of task over time. */
@@ -1511,6 +1515,8 @@ export const readTimeline = (from: Dict): Timeline => ({
   series: dicts(from.series).map(readSeries),
   waiting: figures(from.waiting),
   source: text(from.source),
+  eligible: figures(from.eligible),
+  ineligible: figures(from.ineligible),
 });
 
 export const readSeries = (from: Dict): Series => ({

@@ -18,7 +18,7 @@ from trimtab.traces.steps import steps_of_lanes
 # Of a process whose steps are replayed: more take gigabytes.
 _MOST_PIECES = 4_000_000
 # The share of core time (docs/reference/metrics.md, "Shares") that each kind of waiting is part of.
-_SHARES = {
+SHARES = {
     Doing.JOIN: "barrier_wait",
     Doing.BARRIER: "barrier_wait",
     Doing.LOCK: "barrier_wait",
@@ -98,9 +98,7 @@ def diagnosis_of(trace: Trace) -> Diagnosis | None:
     intervals = intervals_of_lanes(lanes)
     predictions = _predictions(lanes)
     del lanes  # of a long trace these take gigabytes
-    table = np.zeros(len(intervals), compiled.INTERVAL)
-    for name in compiled.INTERVAL.names or ():
-        table[name] = getattr(intervals, name)
+    table = table_of(intervals)
     try:
         sums = compiled.blame(table, len(intervals.lanes))
         path = compiled.critical_path(table, len(intervals.lanes))
@@ -125,6 +123,14 @@ def _predictions(lanes: Lanes) -> Predictions | None:
     return predictions_of(steps) if steps is not None else None
 
 
+def table_of(intervals: Intervals) -> compiled.Table:
+    """As rooms/diagnosis takes them."""
+    table = np.zeros(len(intervals), compiled.INTERVAL)
+    for name in compiled.INTERVAL.names or ():
+        table[name] = getattr(intervals, name)
+    return table
+
+
 def _is_doing(intervals: Intervals, wanted: tuple[Doing, ...]) -> compiled.Table:
     return np.array([group.doing in wanted for group in intervals.groups])[intervals.group]
 
@@ -136,7 +142,7 @@ def _of_waits(intervals: Intervals, sums: compiled.Table) -> Iterator[Charge]:
         cause = cause_of(wait, int(row["end"]), culprit, Kind(int(row["culprit_kind"])))
         is_known = int(row["end"]) == compiled.AT_INTERVAL
         yield Charge(
-            _SHARES[wait.doing], cause, culprit.subject if is_known else wait.subject, int(row["ns"]) * 1e-9
+            SHARES[wait.doing], cause, culprit.subject if is_known else wait.subject, int(row["ns"]) * 1e-9
         )
 
 
@@ -168,11 +174,12 @@ def _of_others(intervals: Intervals) -> Iterator[Charge]:
         chosen = intervals.kind == kind
         sums = np.bincount(intervals.group[chosen], weights=length[chosen], minlength=len(intervals.groups))
         for group, seconds in zip(intervals.groups, sums.tolist(), strict=True):
-            if seconds > 0 and group.doing in _SHARES:
-                yield Charge(_SHARES[group.doing], _of_itself(group.doing, kind), group.subject, seconds)
+            if seconds > 0 and group.doing in SHARES:
+                yield Charge(SHARES[group.doing], cause_of_itself(group.doing, kind), group.subject, seconds)
 
 
-def _of_itself(doing: Doing, kind: Kind) -> BlameCause:
+def cause_of_itself(doing: Doing, kind: Kind) -> BlameCause:
+    """Why time is lost in which no lane is waited for."""
     if kind is Kind.STOPPED:
         return BlameCause.PREEMPTION
     return BlameCause.RUNTIME if kind is Kind.BUSY else _of_resuming(doing)
@@ -211,5 +218,5 @@ def _on_path(group: Group, kind: Kind) -> tuple[BlameCause | None, int]:
     if kind is Kind.WAITING:
         return _WITHOUT_GIVER.get(group.doing, BlameCause.UNATTRIBUTED), group.subject
     if kind is not Kind.BUSY or group.doing is Doing.RUNTIME:
-        return _of_itself(group.doing, kind), group.subject
+        return cause_of_itself(group.doing, kind), group.subject
     return (BlameCause.SERIAL_PART, NO_SUBJECT) if group.doing is Doing.SERIAL else (None, group.subject)

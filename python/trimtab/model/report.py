@@ -1104,6 +1104,8 @@ class Timeline(Struct, frozen=True):
         series: most lane time first.
         waiting: mean number of these lanes in barriers and locks, for each bin.
         source: `all events`, or `flight recorder`: the last events of each lane.
+        eligible: mean number of tasks that could run and had no worker, for each bin; empty: not known.
+        ineligible: mean number of tasks whose inputs were missing, for each bin; empty: not known.
     """
 
     t0_s: float
@@ -1112,6 +1114,8 @@ class Timeline(Struct, frozen=True):
     series: tuple[Series, ...]
     waiting: tuple[float, ...]
     source: str
+    eligible: tuple[float, ...]
+    ineligible: tuple[float, ...]
 
 
 class Series(Struct, frozen=True):
