@@ -29,6 +29,11 @@ _SHARES = {
     Doing.PREEMPTED: "run_delay",
     Doing.BLOCKED: "unattributed",
     Doing.RUNTIME: "runtime",
+    Doing.ORDERED: "barrier_wait",
+    Doing.RESUMPTION: "starved",
+    Doing.END: "starved",
+    # Takes no core.
+    Doing.TASKS: "no_core",
 }
 _PACES = {
     Pace.USUAL: BlameCause.LAST_ARRIVAL,
@@ -43,6 +48,7 @@ _OF_WAITS = {
     Doing.SPAWN: BlameCause.SPAWN_RATE,
     Doing.NO_FURTHER_TASK: BlameCause.LAST_ARRIVAL,
     Doing.FORK: BlameCause.SERIAL_PART,
+    Doing.ORDERED: BlameCause.DEPENDENCE_CHAIN,
 }
 # Of a wait of which nobody knows who ends it.
 _WITHOUT_GIVER = {Doing.CAPPED: BlameCause.TOO_FEW_WORKERS, Doing.BLOCKED: BlameCause.BLOCKING_IO}
@@ -74,14 +80,16 @@ class Diagnosis:
     Attributes:
         charges: all lost lane time, most first.
         path: the critical path, most first; its times add up to the process's time.
-        work_s: of each lane, computing.
+        work_s: of each lane that ran parts of regions or tasks, computing.
         span_s: from the first moment to the last one of any lane.
+        outside_s: what threads that ran no parts of regions and no tasks computed.
     """
 
     charges: tuple[Charge, ...]
     path: tuple[PathShare, ...]
     work_s: tuple[float, ...]
     span_s: float
+    outside_s: float
 
 
 def diagnosis_of(trace: Trace) -> Diagnosis | None:
@@ -100,11 +108,13 @@ def diagnosis_of(trace: Trace) -> Diagnosis | None:
     length = intervals.end_ns - intervals.begin_ns
     is_work = (intervals.kind == Kind.BUSY) & _is_doing(intervals, (Doing.WORK, Doing.SERIAL))
     work = np.bincount(intervals.lane, weights=np.where(is_work, length, 0), minlength=len(intervals.lanes))
+    took_part = np.array(intervals.took_part)
     return Diagnosis(
         _charges([*_of_waits(intervals, sums), *_of_others(intervals)]),
         _path(intervals, path),
-        tuple((work * 1e-9).tolist()),
+        tuple((work[took_part] * 1e-9).tolist()),
         float(intervals.end_ns.max() - intervals.begin_ns.min()) * 1e-9,
+        float(work[~took_part].sum()) * 1e-9,
     )
 
 
