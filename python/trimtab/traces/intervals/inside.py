@@ -130,8 +130,13 @@ def _fork_and_join(
 
 
 def _until_tasks_end(made: Pieces, chosen: Integers, at: int, progress: Moments) -> None:
-    """Who waits for other lanes also waits for tasks of theirs that end later."""
-    giver, ended = progress.latest(at, np.maximum(made.low[chosen], made.release[chosen]), made.high[chosen])
+    """Who waits for other lanes also waits for tasks of theirs that end later.
+
+    A piece that ends before those lanes act ends with a task that this lane runs: it waited for who made that one.
+    """
+    low, high, release = made.low[chosen], made.high[chosen], made.release[chosen]
+    is_interrupted = (release > high) | ((release == high) & (made.giver[chosen] == NO_LANE))
+    giver, ended = progress.latest(at, np.where(is_interrupted, low, np.maximum(low, release)), high)
     is_later = giver != NO_LANE
     made.giver[chosen[is_later]], made.release[chosen[is_later]] = giver[is_later], ended[is_later]
 
