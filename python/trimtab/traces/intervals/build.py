@@ -41,7 +41,7 @@ def intervals_of(trace: Trace) -> Intervals | None:
     used = [parts for parts in built if _is_used(parts, has_workers)]
     if not any(len(parts.works) for parts in used):
         return None
-    known = _known(used)
+    known = _known(used, built)
     tasks_run = running(used)
     switches = process.switches
     pieces = []
@@ -59,7 +59,8 @@ def intervals_of(trace: Trace) -> Intervals | None:
     del built, used, known, parts
     whole = joined(pieces)
     del pieces, lane_pieces
-    return replace(_finished(whole, lanes, process.ns_per_tick), took_part=took_part)
+    finished = _finished(whole, lanes, process.ns_per_tick)
+    return replace(finished, took_part=took_part, process_of=(0,) * len(finished.groups))
 
 
 def _is_used(parts: LaneParts, has_workers: bool) -> bool:
@@ -73,7 +74,7 @@ def _is_outside(parts: LaneParts) -> bool:
     return not (len(parts.works) or parts.is_worker or parts.forks)
 
 
-def _known(used: Sequence[LaneParts]) -> Known:
+def _known(used: Sequence[LaneParts], built: Sequence[LaneParts]) -> Known:
     outside = [
         at for at, parts in enumerate(used) if not parts.is_worker and (parts.is_main or gives_tasks(parts))
     ]
@@ -82,7 +83,7 @@ def _known(used: Sequence[LaneParts]) -> Known:
         Teams.of(used),
         Barriers.of(used),
         Holds.of(used),
-        Gifts.of(used),
+        Gifts.of(used, [parts for parts in built if parts not in used]),
         LastTask.of(used),
         progress_of_tasks(used),
         Turns.of(used),

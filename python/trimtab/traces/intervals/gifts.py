@@ -25,8 +25,10 @@ class Gifts:
     doing: Integers
 
     @staticmethod
-    def of(lanes: Sequence[LaneParts]) -> Gifts:
+    def of(lanes: Sequence[LaneParts], others: Sequence[LaneParts] = ()) -> Gifts:
+        """`others`: lanes of whose time nothing is said, such as those that only receive messages: their gifts have NO_LANE."""
         tables = [table for at, parts in enumerate(lanes) for table in _gifts_of(parts, at)]
+        tables += [table for parts in others for table in _gifts_of(parts, NO_LANE)]
         columns = [np.concatenate([table[at] for table in tables]) for at in range(4)]
         # Of one moment the suspension comes first, and the first lane last, so that it is found.
         is_gift = columns[3] != int(Doing.RESUMPTION)
@@ -54,6 +56,7 @@ class Gifts:
 
 def _gifts_of(parts: LaneParts, at: int) -> list[tuple[Integers, Integers, Integers, Integers]]:
     events = parts.lane.events
+    received = events["a"][events["kind"] == EventKind.PARCEL_RECEIVED]
     start = np.uint64(parts.start)
     tables = []
     for kind, field, doing in (
@@ -61,10 +64,14 @@ def _gifts_of(parts: LaneParts, at: int) -> list[tuple[Integers, Integers, Integ
         (EventKind.TASK_READY, "a", Doing.DEPENDENCE),
         (EventKind.EDGE, "b", Doing.DEPENDENCE),
         (EventKind.TASK_SUSPENDED, "a", Doing.RESUMPTION),
+        (EventKind.PARCEL_RECEIVED, "a", Doing.MESSAGE),
     ):
         chosen = events["kind"] == kind
         if kind == EventKind.EDGE:
             chosen &= events["arg"] != WaitCause.OTHER
+        # Whoever received a parcel has made its task, but the cause is the sender.
+        if len(received) and kind in (EventKind.TASK_CREATED, EventKind.TASK_READY):
+            chosen &= ~np.isin(events["a"], received)
         own = events[chosen]
         count = len(own)
         ticks = (np.maximum(own["ticks"], start) - start).astype(np.int64)

@@ -182,12 +182,17 @@ def _without_task(made: Pieces, chosen: Integers, state: Integers, parts: LanePa
     is_early = (gift >= 0) & (given_at <= made.low[chosen])
     is_far = is_early & (given_at <= idle)
     giver = np.where(is_early, NO_LANE, values_at(known.gifts.lane, gift, NO_LANE))
+    # What the worker itself gave in passing, such as a message that it received: the cause lies elsewhere.
+    at = int(made.lane[0]) if len(made.lane) else NO_LANE
+    is_foreign = (giver == at) | (doing == int(Doing.MESSAGE))
+    doing = np.where((giver == at) & (doing != int(Doing.MESSAGE)), int(Doing.RESUMPTION), doing)
+    giver = np.where(is_foreign, NO_LANE, giver)
     release = np.where(gift >= 0, given_at, made.high[chosen])
     _set_wait(made, chosen, Doing.RESUMPTION)
     made.doing[chosen] = np.where(is_far, int(Doing.FAR_TASK), doing)
     made.giver[chosen] = giver
     made.release[chosen] = release
-    _behind_last_task(made, chosen[~has_next], int(made.lane[0]) if len(made.lane) else NO_LANE, known)
+    _behind_last_task(made, chosen[~has_next], at, known)
     capped = chosen[state[chosen] == WorkerState.CAPPED]
     _set_wait(made, capped, Doing.CAPPED)
     made.subject[chosen] = NO_SUBJECT

@@ -17,7 +17,7 @@ from trimtab.traces.trace import Trace
 WORKS = (Role.WORK, Role.TASK, Role.PART)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LaneParts:
     """A lane's slices, and its time cut where the innermost of them changes. Times in ticks since the process began.
 

@@ -63,6 +63,8 @@ class Doing(IntEnum):
     """For its turn."""
     RESUMPTION = 18
     """A worker without a task, until a suspended one can go on; who let it go on is not recorded."""
+    MESSAGE = 20
+    """A worker without a task, until a message of another process has become one."""
     END = 19
     """A worker behind the last task of all."""
 
@@ -97,6 +99,7 @@ class Intervals:
         kind: a `Kind`.
         lanes: numbers of the lanes that have intervals.
         took_part: of each lane, whether it ran parts of regions or tasks.
+        process_of: of several processes, the process of each group, by place.
     """
 
     begin_ns: Integers
@@ -108,6 +111,7 @@ class Intervals:
     groups: tuple[Group, ...]
     lanes: tuple[int, ...]
     took_part: tuple[bool, ...] = ()
+    process_of: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.begin_ns)

@@ -23,8 +23,10 @@ _GIFTS = (EventKind.TASK_CREATED, EventKind.TASK_READY, EventKind.EDGE)
 
 
 def gives_tasks(parts: LaneParts) -> bool:
-    """It is no worker, and made tasks or made them ready."""
-    return not parts.is_worker and bool(among(parts.lane.events["kind"], _GIFTS).any())
+    """It is no worker, and made tasks or made them ready; not a thread that receives them from other processes."""
+    kind = parts.lane.events["kind"]
+    is_receiver = bool((kind == EventKind.PARCEL_RECEIVED).any())
+    return not parts.is_worker and not is_receiver and bool(among(kind, _GIFTS).any())
 
 
 def beside_workers(
