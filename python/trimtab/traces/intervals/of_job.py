@@ -113,14 +113,25 @@ def _for_senders(
     )
     if not len(waits) or not len(received.at_ns):
         return moved
-    # The wait ends when the message was received.
-    row = np.minimum(np.searchsorted(received.at_ns, own.end_ns[waits]), len(received.at_ns) - 1)
-    is_found = received.at_ns[row] == own.end_ns[waits]
+    waits = waits[np.lexsort((own.begin_ns[waits], own.lane[waits]))]
+    # The last piece of a wait ends when the message was received.
+    end_ns = _ends_of_runs(own, waits)
+    row = np.minimum(np.searchsorted(received.at_ns, end_ns), len(received.at_ns) - 1)
+    is_found = received.at_ns[row] == end_ns
     waits, row = waits[is_found], row[is_found]
     giver, sent_at = moved.giver.copy(), np.full(len(waits), -1, np.int64)
     for chosen, lanes, at_ns in _of_each_sender(received, row, senders):
         giver[waits[chosen]], sent_at[chosen] = lanes, at_ns
     return _cut(replace(moved, giver=giver), waits, sent_at)
+
+
+def _ends_of_runs(own: Intervals, waits: Integers) -> Integers:
+    """The end of the last of the pieces that follow each other without a gap, for each of these, which are in order."""
+    begin, end, lane = own.begin_ns[waits], own.end_ns[waits], own.lane[waits]
+    is_last = np.append((begin[1:] != end[:-1]) | (lane[1:] != lane[:-1]), True)
+    lasts = np.flatnonzero(is_last)
+    ends: Integers = end[lasts[np.searchsorted(lasts, np.arange(len(waits)))]]
+    return ends
 
 
 def _of_each_sender(
