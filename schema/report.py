@@ -356,6 +356,13 @@ POP = T(
             unknown="no work on the path",
         ),
         F("scheduling", "number", "work on the critical path / time", "share"),
+        F(
+            "communication",
+            "number?",
+            "most work of a lane / time: communication efficiency, `serialization` x `scheduling`",
+            "share",
+            unknown="no lane waited for a message of another process",
+        ),
     ),
 )
 WORKER = T(

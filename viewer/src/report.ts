@@ -538,6 +538,8 @@ export interface Pop {
   serialization: number | null;
   /** work on the critical path / time, share */
   scheduling: number;
+  /** most work of a lane / time: communication efficiency, `serialization` x `scheduling`, share; null: no lane waited for a message of another process */
+  communication: number | null;
 }
 
 /** A worker of a task runtime. */
@@ -1267,6 +1269,7 @@ export const readPop = (from: Dict): Pop => ({
   load_balance: amount(from.load_balance),
   serialization: figure(from.serialization),
   scheduling: amount(from.scheduling),
+  communication: figure(from.communication),
 });
 
 export const readWorkerSummary = (from: Dict): WorkerSummary => ({

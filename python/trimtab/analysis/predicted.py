@@ -29,7 +29,7 @@ _CHANGES = {
 def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
     """Gains by replay where there is one, largest first; the others keep what their formula says, as the most they can be."""
     process = _only_process(job)
-    diagnosis = process.diagnosis if process is not None else None
+    diagnosis = job.diagnosis if process is not None else None
     if process is None or diagnosis is None or not _is_trusted(diagnosis):
         return list(findings)
     predicted = [_predicted(finding, process, diagnosis) for finding in findings]
@@ -64,7 +64,7 @@ def _predicted(finding: Finding, process: ProcessReport, diagnosis: Diagnosis) -
 def what_if_of(job: Job) -> tuple[WhatIf, ...]:
     """Of the only process that takes part; shortest time first. Without changes where the replay is not trusted."""
     process = _only_process(job)
-    diagnosis = process.diagnosis if process is not None else None
+    diagnosis = job.diagnosis if process is not None else None
     if process is None or diagnosis is None or (predictions := diagnosis.predictions) is None:
         return ()
     wall_s = process.account.wall_s

@@ -564,6 +564,8 @@ class Pop(Struct, frozen=True):
         serialization: most work of a lane / work on the critical path; above 1 where little of the path is
             work; None: no work on the path.
         scheduling: work on the critical path / time, share.
+        communication: most work of a lane / time: communication efficiency, `serialization` x `scheduling`,
+            share; None: no lane waited for a message of another process.
     """
 
     lanes: int
@@ -571,6 +573,7 @@ class Pop(Struct, frozen=True):
     load_balance: float
     serialization: float | None
     scheduling: float
+    communication: float | None
 
 
 class WorkerSummary(Struct, frozen=True):
