@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,3 +167,14 @@ def eligibility_of(trace: Trace, own: Collection[int] = ()) -> Eligibility | Non
     """
     table = task_table_of(trace)
     return Eligibility(table, frozenset(own)) if table is not None else None
+
+
+# What the room `parcels` runs for itself: to handle messages, not to do the program's work.
+_OWN_NAMESPACES = ("trimtab::parcels::",)
+
+
+def own_subjects(places: Mapping[int, Any]) -> frozenset[int]:
+    """Kinds of task that belong to the runtime, by the functions that they run; `places`: label and place of each subject."""
+    return frozenset(
+        number for number, (_, place) in places.items() if place.function.startswith(_OWN_NAMESPACES)
+    )

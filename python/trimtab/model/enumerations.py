@@ -356,6 +356,23 @@ class BlameCause(str, Enum):
         return str(self.value)
 
 
+class IdleVerdict(str, Enum):
+    """Why at most one worker was busy in an idle region."""
+
+    NOT_ENOUGH_WORKERS = (
+        "not enough workers"  # a task of the chain could have run earlier, and no worker was free
+    )
+    BAD_DISTRIBUTION = "bad distribution"  # a task of the chain could have run earlier, and a worker was free, here or in another process
+    STRAGGLER = (
+        "straggler"  # its initiating task took much longer than the others that were waited for with it
+    )
+    DEPENDENCE = "true dependence"  # each task of the chain began as soon as it could
+    OUTSIDE = "work from outside of tasks"  # code outside of all tasks made the next work
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
 class Missing(str, Enum):
     """What a report lacks. What C++ reports begins with such a word, or is of another kind."""
 
