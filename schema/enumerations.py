@@ -422,21 +422,21 @@ IDLE_VERDICT = Enumeration(
         Value(
             1,
             "not_enough_workers",
-            "a task of the chain could have run earlier, and no worker was free",
+            "a task of the chain waited, and no worker was free",
             label="not enough workers",
         ),
         Value(
             2,
             "bad_distribution",
-            "a task of the chain could have run earlier, and a worker was free, here or in another process",
+            "a task of the chain waited, and a worker was free",
             label="bad distribution",
         ),
         Value(
             3,
             "straggler",
-            "its initiating task took much longer than the others that were waited for with it",
+            "its initiating task took longer than its siblings",
         ),
-        Value(4, "dependence", "each task of the chain began as soon as it could", label="true dependence"),
+        Value(4, "dependence", "the tasks began when they could", label="true dependence"),
         Value(
             5, "outside", "code outside of all tasks made the next work", label="work from outside of tasks"
         ),

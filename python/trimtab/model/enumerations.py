@@ -359,14 +359,10 @@ class BlameCause(str, Enum):
 class IdleVerdict(str, Enum):
     """Why at most one worker was busy in an idle region."""
 
-    NOT_ENOUGH_WORKERS = (
-        "not enough workers"  # a task of the chain could have run earlier, and no worker was free
-    )
-    BAD_DISTRIBUTION = "bad distribution"  # a task of the chain could have run earlier, and a worker was free, here or in another process
-    STRAGGLER = (
-        "straggler"  # its initiating task took much longer than the others that were waited for with it
-    )
-    DEPENDENCE = "true dependence"  # each task of the chain began as soon as it could
+    NOT_ENOUGH_WORKERS = "not enough workers"  # a task of the chain waited, and no worker was free
+    BAD_DISTRIBUTION = "bad distribution"  # a task of the chain waited, and a worker was free
+    STRAGGLER = "straggler"  # its initiating task took longer than its siblings
+    DEPENDENCE = "true dependence"  # the tasks began when they could
     OUTSIDE = "work from outside of tasks"  # code outside of all tasks made the next work
 
     def __str__(self) -> str:
