@@ -159,3 +159,18 @@ def test_means_are_exact() -> None:
     means = [counts[low + 50 : high + 50].mean() for low, high in pairwise(edges.tolist())]
     assert steps.means(edges).tolist() == pytest.approx(means)
     assert steps.at(moments).tolist() == counts.tolist()
+
+
+def test_a_dependence_on_a_task_that_never_ends(tmp_path: Path) -> None:
+    events = [
+        at(0, EventKind.TASK_BEGIN, PRODUCER, 9),
+        at(1, EventKind.TASK_CREATED, PRODUCER, 1),
+        at(2, EventKind.TASK_CREATED, CONSUMER, 2),
+        at(2, EventKind.EDGE, CONSUMER, 1, 2, arg=WaitCause.OTHER),
+        at(10, EventKind.TASK_END, PRODUCER, 9),
+    ]
+    tasks = eligibility_of(trace_of(tmp_path, events))
+    assert tasks is not None
+    assert rows_of(tasks, TaskState.ELIGIBLE, PRODUCER) == [(1, 1), (10, 0)]
+    assert rows_of(tasks, TaskState.INELIGIBLE, CONSUMER) == [(2, 1), (10, 0)]
+    assert rows_of(tasks, TaskState.ELIGIBLE, CONSUMER) == []

@@ -8,12 +8,13 @@ from xml.etree import ElementTree
 
 import pytest
 from scheduled_graph import conjugate_gradient, process_of, stencil
-from synthetic import write_run
+from synthetic import LaneFile, ProcessFiles, event, write_run
 from trimtab.analysis.task_graph import OUTSIDE, GraphEdge, GraphKind, NamedTasks, TaskGraph, task_graph_of
 from trimtab.export import export
 from trimtab.export.graph_layout import layered
 from trimtab.export.graph_svg import task_graph_svg
 from trimtab.model import RunError
+from trimtab.model.enumerations import EventKind, RecordLevel
 from trimtab.readers import open_run
 from trimtab.traces import traces_of
 from trimtab.traces.tasks import task_table_of
@@ -119,6 +120,35 @@ def test_export(tmp_path: Path) -> None:
     exported = export(run, "task-graph", tmp_path / "graph.svg")
     assert exported.files == [tmp_path / "graph.svg"]
     assert "stencil" in texts((tmp_path / "graph.svg").read_text())
+
+
+def test_who_makes_a_task_ready_is_waited_for_unless_it_created_it(tmp_path: Path) -> None:
+    """Task 1 creates and starts task 2, and creates task 3, which task 2 makes ready."""
+    lane = LaneFile(
+        events=[
+            event(0, EventKind.TASK_BEGIN, 1, 1),
+            event(1, EventKind.TASK_CREATED, 2, 2, 1),
+            event(2, EventKind.TASK_READY, 2, 2, 1),
+            event(3, EventKind.TASK_CREATED, 3, 3, 1),
+            event(4, EventKind.TASK_END, 1, 1),
+            event(5, EventKind.TASK_BEGIN, 2, 2),
+            event(6, EventKind.TASK_READY, 3, 3, 2),
+            event(7, EventKind.TASK_END, 2, 2),
+            event(8, EventKind.TASK_BEGIN, 3, 3),
+            event(9, EventKind.TASK_END, 3, 3),
+        ]
+    )
+    process = ProcessFiles([lane], level=RecordLevel.TRACE)
+    (trace,) = traces_of(open_run(write_run(tmp_path / "run", process)))
+    table = task_table_of(trace)
+    assert table is not None
+    names = {1: "a", 2: "b", 3: "c"}
+    graph = task_graph_of([NamedTasks(table, names, names)])
+    named = {
+        (graph.kinds[edge.giver].name, graph.kinds[edge.receiver].name, edge.is_creation)
+        for edge in graph.edges
+    }
+    assert named == {("a", "b", True), ("a", "c", True), ("b", "c", False)}
 
 
 def test_a_run_without_tasks(tmp_path: Path) -> None:
