@@ -413,6 +413,36 @@ TASK_FLAGS = Enumeration(
     ),
     is_flags=True,
 )
+IDLE_VERDICT = Enumeration(
+    "idle_verdict",
+    "IdleVerdict",
+    "",
+    "Why at most one worker was busy in an idle region.",
+    (
+        Value(
+            1,
+            "not_enough_workers",
+            "a task of the chain waited, and no worker was free",
+            label="not enough workers",
+        ),
+        Value(
+            2,
+            "bad_distribution",
+            "a task of the chain waited, and a worker was free",
+            label="bad distribution",
+        ),
+        Value(
+            3,
+            "straggler",
+            "its initiating task took longer than its siblings",
+        ),
+        Value(4, "dependence", "the tasks began when they could", label="true dependence"),
+        Value(
+            5, "outside", "code outside of all tasks made the next work", label="work from outside of tasks"
+        ),
+    ),
+    is_text=True,
+)
 NAME_TAG = Enumeration(
     "name_tag",
     "NameTag",
@@ -687,6 +717,7 @@ ALL = (
     SHARE,
     CAUSE,
     BLAME_CAUSE,
+    IDLE_VERDICT,
     MISSING_KIND,
     DECISION_REASON,
     POLICY_NAME,

@@ -63,6 +63,14 @@ export type Cause =
   | "late locality"
   | "saturated server";
 
+/** Why at most one worker was busy in an idle region. */
+export type IdleVerdict =
+  | "not enough workers"
+  | "bad distribution"
+  | "straggler"
+  | "true dependence"
+  | "work from outside of tasks";
+
 /** What a report lacks. What C++ reports begins with such a word, or is of another kind. */
 export type Missing = "other" | "regions" | "tuning" | "virtual threads" | "policy" | "process" | "record" | "end";
 
@@ -136,6 +144,14 @@ export interface Report {
   counter_use: CounterUse[];
   /** the sum over the processes that take part; null: no events */
   timeline: Timeline | null;
+  /** most active time first, by process; none without all events */
+  task_times: TaskTimes[];
+  /** the 100 that cost most, in order of time, by process */
+  idle_regions: IdleRegion[];
+  /** of all idle regions; most lane time first */
+  idle_region_groups: IdleRegionGroup[];
+  /** why idle regions are not looked for; null: they are, in at least one process */
+  no_idle_regions: string;
 }
 
 /** How the program ended. */
@@ -1003,6 +1019,82 @@ export interface Series {
   lanes: number[];
 }
 
+/** What the tasks of one kind did from their creation until their end, by their events; sums over tasks. */
+export interface TaskTimes {
+  /** `id` of the process */
+  process: string;
+  /** names the place the same in every process of the run: kind, build and offset, or name */
+  key: string;
+  /** place in the program, as people read it */
+  name: string;
+  /** tasks */
+  count: number;
+  /** from creation until the begin, s */
+  staged_s: number;
+  /** of that, without all that the task needed, s */
+  ineligible_s: number;
+  /** with all that it needed, before its begin or after a wait, and no worker, s */
+  eligible_s: number;
+  /** running, without tasks that ran inside, s */
+  active_s: number;
+  /** waiting after the begin, by wait_cause, s */
+  suspended_s: Record<string, number>;
+  /** a task of the runtime itself: views of the program's tasks leave it out */
+  is_own: boolean;
+}
+
+/** A time from when all workers were busy, over one with at most one busy worker, until all were busy again. */
+export interface IdleRegion {
+  /** `id` of the process */
+  process: string;
+  /** on the process's own axis of time, s */
+  begin_s: number;
+  /** s */
+  end_s: number;
+  /** of workers that were not busy, s */
+  lane_time_s: number;
+  /** one of the verdicts below */
+  verdict: IdleVerdict;
+  /** kind of the breaking task: had it ended earlier, the region would have; null: the next work came from outside of all tasks */
+  breaking: string;
+  /** its identity; null: none is recorded */
+  breaking_task: string;
+  /** kind of the initiating task: the latest one of the chain that started before the region; null: the chain began inside the region */
+  initiating: string;
+  /** its identity; null: none is recorded */
+  initiating_task: string;
+  /** kinds of task, each waited for by the one before it; begins with the first that ran beside another at the region's end; `...`: tasks left out */
+  chain: string[];
+  /** kind of the task of the chain that could have started earlier by most; null: all began as soon as they could, or nearly */
+  delayed: string;
+  /** by how much, s */
+  earlier_s: number;
+  /** so many more would have let it start then; null: another verdict than `not enough workers` */
+  more_workers: number | null;
+}
+
+/** Idle regions of one process with the same verdict and kinds of task. */
+export interface IdleRegionGroup {
+  /** `id` of the process */
+  process: string;
+  /** one of the verdicts below */
+  verdict: IdleVerdict;
+  /** as of its regions; null: as there */
+  breaking: string;
+  /** as of its regions; null: as there */
+  initiating: string;
+  /** regions */
+  count: number;
+  /** of the regions, s */
+  time_s: number;
+  /** of workers that were not busy, s */
+  lane_time_s: number;
+  /** `lane_time_s` / (workers x time of the process), share */
+  share: number;
+  /** the most of its regions; null: as there */
+  more_workers: number | null;
+}
+
 export const readReport = (from: Dict): Report => ({
   trimtab: text(from.trimtab),
   program: text(from.program),
@@ -1043,6 +1135,10 @@ export const readReport = (from: Dict): Report => ({
   energy: maybe(from.energy, readEnergy),
   counter_use: dicts(from.counter_use).map(readCounterUse),
   timeline: maybe(from.timeline, readTimeline),
+  task_times: dicts(from.task_times).map(readTaskTimes),
+  idle_regions: dicts(from.idle_regions).map(readIdleRegion),
+  idle_region_groups: dicts(from.idle_region_groups).map(readIdleRegionGroup),
+  no_idle_regions: text(from.no_idle_regions),
 });
 
 export const readExit = (from: Dict): Exit => ({
@@ -1525,4 +1621,45 @@ export const readTimeline = (from: Dict): Timeline => ({
 export const readSeries = (from: Dict): Series => ({
   name: text(from.name),
   lanes: figures(from.lanes),
+});
+
+export const readTaskTimes = (from: Dict): TaskTimes => ({
+  process: text(from.process),
+  key: text(from.key),
+  name: text(from.name),
+  count: amount(from.count),
+  staged_s: amount(from.staged_s),
+  ineligible_s: amount(from.ineligible_s),
+  eligible_s: amount(from.eligible_s),
+  active_s: amount(from.active_s),
+  suspended_s: figureByName(from.suspended_s),
+  is_own: from.is_own === true,
+});
+
+export const readIdleRegion = (from: Dict): IdleRegion => ({
+  process: text(from.process),
+  begin_s: amount(from.begin_s),
+  end_s: amount(from.end_s),
+  lane_time_s: amount(from.lane_time_s),
+  verdict: text(from.verdict) as IdleVerdict,
+  breaking: text(from.breaking),
+  breaking_task: text(from.breaking_task),
+  initiating: text(from.initiating),
+  initiating_task: text(from.initiating_task),
+  chain: texts(from.chain),
+  delayed: text(from.delayed),
+  earlier_s: amount(from.earlier_s),
+  more_workers: figure(from.more_workers),
+});
+
+export const readIdleRegionGroup = (from: Dict): IdleRegionGroup => ({
+  process: text(from.process),
+  verdict: text(from.verdict) as IdleVerdict,
+  breaking: text(from.breaking),
+  initiating: text(from.initiating),
+  count: amount(from.count),
+  time_s: amount(from.time_s),
+  lane_time_s: amount(from.lane_time_s),
+  share: amount(from.share),
+  more_workers: figure(from.more_workers),
 });

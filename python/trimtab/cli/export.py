@@ -13,7 +13,7 @@ from trimtab.cli.common import (
 )
 
 # As in trimtab.export, which is imported when it is needed.
-_FORMATS = ("perfetto", "chrome", "csv", "parquet")
+_FORMATS = ("perfetto", "chrome", "csv", "parquet", "task-graph")
 
 
 @click.command("export")
@@ -29,7 +29,8 @@ def export_run(run_directory: str, to: str, output: Path | None) -> None:
     """Write a recorded run for other tools. RUN is a run directory, or `last`.
 
     perfetto and chrome open in ui.perfetto.dev: a track for each lane, its CPU and each counter. csv and parquet
-    are a folder of tables: events, regions, profile, counters, switches.
+    are a folder of tables: events, regions, profile, counters, switches. task-graph is a picture (SVG): which kinds of task create which, and which wait
+    for which.
     """
     from trimtab.export import MissingLibrary, default_path, export, work_of
     from trimtab.model import RunError
@@ -48,5 +49,5 @@ def export_run(run_directory: str, to: str, output: Path | None) -> None:
         fail(f"{error.filename or path}: {error.strerror or error}")
     for note in exported.notes:
         echo(f"trimtab: {note}", err=True)
-    noun = "tables" if len(exported.files) > 1 else "trace"
+    noun = "tables" if len(exported.files) > 1 else "picture" if to == "task-graph" else "trace"
     echo(f"trimtab: {noun}: {path}", err=True)

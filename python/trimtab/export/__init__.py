@@ -15,8 +15,14 @@ from trimtab.whole_files import whole_files
 
 __all__ = ["FORMATS", "Exported", "MissingLibrary", "default_path", "export", "work_of"]
 
-FORMATS = ("perfetto", "chrome", "csv", "parquet")
-_ENDINGS = {"perfetto": ".perfetto-trace", "chrome": ".json", "csv": "-csv", "parquet": "-parquet"}
+FORMATS = ("perfetto", "chrome", "csv", "parquet", "task-graph")
+_ENDINGS = {
+    "perfetto": ".perfetto-trace",
+    "chrome": ".json",
+    "csv": "-csv",
+    "parquet": "-parquet",
+    "task-graph": ".svg",
+}
 _MOST_FOR_BROWSERS = 2_000_000_000
 
 
@@ -48,6 +54,7 @@ def export(run: Run, to: str, path: Path, advance: Advance = lambda _: None) -> 
     Raises:
         MissingLibrary: Parquet needs pyarrow.
         OSError: the files cannot be written; then none is.
+        RunError: a graph of tasks needs their events.
     """
     write_table = _table_writer(to)
     views = views_of(run)
@@ -56,6 +63,11 @@ def export(run: Run, to: str, path: Path, advance: Advance = lambda _: None) -> 
         notes.append(
             f"{dropped:,} events of the operating system's scheduler are missing: tracks of CPUs have gaps"
         )
+    if to == "task-graph":
+        from trimtab.export.task_graph import write_task_graph
+
+        write_task_graph(run, views, path, advance)
+        return Exported([path], notes)
     if to == "perfetto":
         _write_perfetto(run, views, path, advance)
         return Exported([path], notes)

@@ -356,6 +356,19 @@ class BlameCause(str, Enum):
         return str(self.value)
 
 
+class IdleVerdict(str, Enum):
+    """Why at most one worker was busy in an idle region."""
+
+    NOT_ENOUGH_WORKERS = "not enough workers"  # a task of the chain waited, and no worker was free
+    BAD_DISTRIBUTION = "bad distribution"  # a task of the chain waited, and a worker was free
+    STRAGGLER = "straggler"  # its initiating task took longer than its siblings
+    DEPENDENCE = "true dependence"  # the tasks began when they could
+    OUTSIDE = "work from outside of tasks"  # code outside of all tasks made the next work
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
 class Missing(str, Enum):
     """What a report lacks. What C++ reports begins with such a word, or is of another kind."""
 

@@ -14,6 +14,7 @@ from trimtab.text.blame import blame_table, path_table, pop_lines, what_if_lines
 from trimtab.text.console import Console, output, table
 from trimtab.text.counters import energy_lines, use_table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
+from trimtab.text.idle_regions import idle_group_table, longest_idle_region_lines, task_time_table
 from trimtab.text.kernel import kernel_lines, preemptor_table, program_table, thread_table, waker_table
 from trimtab.text.network import flow_table, network_line, phase_table, server_table
 from trimtab.text.processes import MOST_ROWS, process_table
@@ -71,6 +72,7 @@ def tables(report: Report, directory: Path) -> None:
         _network,
         _kernel,
         _blame,
+        _idle_regions,
         _findings,
         _decisions,
     ):
@@ -102,6 +104,14 @@ def _blame(report: Report, console: Console) -> None:
             console.print(rows)
     for line in (*pop_lines(report), *what_if_lines(report)):
         console.print(line)
+
+
+def _idle_regions(report: Report, console: Console) -> None:
+    for rows in (task_time_table(report), idle_group_table(report)):
+        if rows is not None:
+            console.print(rows)
+    for line in longest_idle_region_lines(report):
+        console.print(escape(line))
 
 
 def _processes(report: Report, console: Console) -> None:
