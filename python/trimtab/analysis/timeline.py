@@ -86,7 +86,11 @@ def timeline(
         waiting=rounded(waiting / width),
         source=FLIGHT_RECORDER if is_partial else ALL_EVENTS,
         eligible=() if tasks is None else rounded(tasks.means(TaskState.ELIGIBLE, edges_ns)),
-        ineligible=() if tasks is None else rounded(tasks.means(TaskState.INELIGIBLE, edges_ns)),
+        ineligible=()
+        if tasks is None
+        else rounded(
+            sum(tasks.means(state, edges_ns) for state in (TaskState.INELIGIBLE, TaskState.SUSPENDED))
+        ),
     )
 
 
