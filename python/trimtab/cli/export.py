@@ -13,7 +13,7 @@ from trimtab.cli.common import (
 )
 
 # As in trimtab.export, which is imported when it is needed.
-_FORMATS = ("perfetto", "chrome", "csv", "parquet")
+_FORMATS = ("perfetto", "chrome", "otf2", "dot", "csv", "parquet")
 
 
 @click.command("export")

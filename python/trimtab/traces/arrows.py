@@ -1,4 +1,5 @@
-"""Arrows between the parts of tasks: who made whom, who waited for whom, where a task went on, and who sent it from another process.
+"""Arrows between the parts of tasks: who made whom, who waited for whom, where a task went on, and who sent it from another process;
+and from who had a lock to who waited for it.
 
 A part of a task begins with its begin or when it is resumed. Arrows begin and end at events, each known by its lane
 and its place in the lane's stream; viewers draw them from and to what these events show.
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from trimtab.model import Process
 from trimtab.model.enumerations import EventKind, WaitCause
+from trimtab.traces.lock_turns import Entries, lock_entries
 
 Integers = NDArray[np.int64]
 # Events looked at in one go.
@@ -35,6 +37,11 @@ class Flows:
 
     _places: Integers
     _numbers: NDArray[np.uint64]
+
+    @property
+    def numbers(self) -> NDArray[np.uint64]:
+        """Of all of them."""
+        return self._numbers
 
     @staticmethod
     def of(places: Integers, numbers: NDArray[np.uint64]) -> Flows:
@@ -94,6 +101,7 @@ def arrows_of(process: Process) -> Arrows:
     enabled = _enabled(ready, created)
     has_further_part = parts["a"][1:] == parts["a"][:-1]
     pairs = [
+        _handed_over(process),
         _dependences(parts, edges[edges["arg"] == WaitCause.OTHER]),
         _known_pairs(created, parts, _first(parts, created["a"])),
         # What one task gave another leads from where it did to where the other went on.
@@ -193,6 +201,19 @@ def _next(parts: Placed, tasks: NDArray[np.uint64], ticks: NDArray[np.uint64]) -
     before = np.empty(len(order), np.int64)
     before[order] = np.cumsum(is_part[order])
     return _where_task_is(parts, before[: len(tasks)], tasks)
+
+
+def _handed_over(process: Process) -> tuple[Placed, Placed]:
+    """From who had a lock to who waited for it and had it next."""
+    entries = lock_entries(process)
+    to = entries.handed_over(process.ns_per_tick)
+    return _entries_at(entries, to - 1), _entries_at(entries, to)
+
+
+def _entries_at(entries: Entries, chosen: Integers) -> Placed:
+    placed = np.zeros(len(chosen), _PLACED)
+    placed["lane"], placed["at"] = entries.lane[chosen], entries.place[chosen]
+    return placed
 
 
 def _where_task_is(parts: Placed, at: Any, tasks: NDArray[np.uint64]) -> Integers:

@@ -1,0 +1,73 @@
+"""In which order the lanes of a process had each lock or critical section."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimtab.model import Process
+from trimtab.model.enumerations import EventKind
+
+Integers = NDArray[np.int64]
+# What waited for less is taken to have found the lock free.
+_SHORTEST_WAIT_NS = 1000
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Which turn of its lock, from 1, each entry of a lane was; entries by the places of their events."""
+
+    _places: Integers
+    _turns: Integers
+
+    def of(self, places: Integers) -> Integers:
+        """The turns of the entries at `places`, all of which are entries."""
+        turns: Integers = self._turns[np.searchsorted(self._places, places)]
+        return turns
+
+
+@dataclass(frozen=True)
+class Entries:
+    """All entries of a process: by lock, and then in the order in which it was entered."""
+
+    lane: Integers
+    place: Integers
+    subject: Integers
+    waited: Integers
+    turn: Integers
+
+    def turns(self) -> dict[int, Turns]:
+        """By lane."""
+        result = {}
+        for lane in np.unique(self.lane).tolist():
+            own = np.flatnonzero(self.lane == lane)
+            own = own[np.argsort(self.place[own])]
+            result[lane] = Turns(self.place[own], self.turn[own])
+        return result
+
+    def handed_over(self, ns_per_tick: float) -> Integers:
+        """The entries that another lane's release let in: each of them follows the one before it."""
+        if not len(self.lane):
+            return np.empty(0, np.int64)
+        is_later = (self.subject[1:] == self.subject[:-1]) & (self.lane[1:] != self.lane[:-1])
+        has_waited = self.waited[1:] * ns_per_tick >= _SHORTEST_WAIT_NS
+        return np.flatnonzero(is_later & has_waited) + 1
+
+
+def lock_entries(process: Process) -> Entries:
+    """All entries of locks whose releases are recorded, too: an entry is one event, written at the release."""
+    tables = [np.empty((5, 0), np.int64)]
+    for lane in process.lanes:
+        places = np.flatnonzero(lane.events["kind"] == EventKind.LOCK)
+        events = lane.events[places]
+        most = np.uint64(1 << 62)
+        entered, waited = (np.minimum(events[name], most).astype(np.int64) for name in ("ticks", "b"))
+        subject = events["subject"].astype(np.int64)
+        tables.append(np.stack([np.full(len(places), lane.id), places, subject, waited, entered]))
+    lane, place, subject, waited, entered = np.concatenate(tables, axis=1)
+    order = np.lexsort((entered, subject))
+    subject = subject[order]
+    first = np.searchsorted(subject, subject, side="left")
+    return Entries(lane[order], place[order], subject, waited[order], np.arange(len(order)) - first + 1)
