@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from trimtab.export.cpus import dropped_events, host_tracks
+from trimtab.export.dot import MOST_TASKS, write_dot
 from trimtab.export.source import Advance, View, notes_of, views_of
 from trimtab.export.tables import Table, tables_of
 from trimtab.model import Run
@@ -52,8 +53,12 @@ def work_of(run: Run) -> int:
     return sum(len(lane.events) for process in run.processes for lane in process.lanes)
 
 
-def export(run: Run, to: str, path: Path, advance: Advance = lambda _: None) -> Exported:
+def export(
+    run: Run, to: str, path: Path, advance: Advance = lambda _: None, most_tasks: int = MOST_TASKS
+) -> Exported:
     """Write `run` as `to`: a file at `path`, or a folder there: of tables with one file for each, of OTF2 with the archive.
+
+    `most_tasks`: DOT shows that many tasks each; of more, their kinds.
 
     Raises:
         MissingLibrary: Parquet needs pyarrow, OTF2 the package otf2.
@@ -73,6 +78,10 @@ def export(run: Run, to: str, path: Path, advance: Advance = lambda _: None) -> 
         return Exported([path], notes)
     if to == "otf2":
         return Exported([_write_otf2(run, views, path, advance)], notes)
+    if to == "dot":
+        with whole_files([path]) as (stream,):
+            note = write_dot(views, stream, most_tasks)
+        return Exported([path], notes + ([note] if note else []))
     if to == "chrome":
         _write_chrome(run, views, path, notes, advance)
         if path.stat().st_size > _MOST_FOR_BROWSERS:

@@ -29,7 +29,7 @@ _BEFORE, _ATTRIBUTE, _ITEM, _BEHIND, _LAST = 0, 4, 8, 9, 10
 
 _ROLES: dict[Role, numbers.Role] = {
     Role.REGION: numbers.Role.PARALLEL,
-    Role.WORK: numbers.Role.CODE,
+    Role.WORK: numbers.Role.PARALLEL,
     Role.TASK: numbers.Role.TASK,
     Role.PART: numbers.Role.TASK,
     Role.SCOPE: numbers.Role.CODE,
@@ -230,7 +230,12 @@ class _BlockCalls:
     block: _Block
 
     def add(
-        self, step: int, items: Integers, name: str, *arguments: Integers | int, attributes: int | None = None
+        self,
+        step: int,
+        items: Integers,
+        name: str,
+        *arguments: NDArray[Any] | int,
+        attributes: int | None = None,
     ) -> None:
         """One event for each of `items`; `step` says where among the calls of its item."""
         if len(items):

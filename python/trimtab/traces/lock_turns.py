@@ -30,11 +30,13 @@ class Turns:
 
 @dataclass(frozen=True)
 class Entries:
-    """All entries of a process: by lock, and then in the order in which it was entered."""
+    """All entries of a process: by lock, and then in the order in which it was entered; times in ticks."""
 
     lane: Integers
     place: Integers
     subject: Integers
+    entered: Integers
+    held: Integers
     waited: Integers
     turn: Integers
 
@@ -58,16 +60,16 @@ class Entries:
 
 def lock_entries(process: Process) -> Entries:
     """All entries of locks whose releases are recorded, too: an entry is one event, written at the release."""
-    tables = [np.empty((5, 0), np.int64)]
+    tables = [np.empty((6, 0), np.int64)]
+    most = np.uint64(1 << 62)
     for lane in process.lanes:
         places = np.flatnonzero(lane.events["kind"] == EventKind.LOCK)
         events = lane.events[places]
-        most = np.uint64(1 << 62)
-        entered, waited = (np.minimum(events[name], most).astype(np.int64) for name in ("ticks", "b"))
+        times = [np.minimum(events[name], most).astype(np.int64) for name in ("ticks", "a", "b")]
         subject = events["subject"].astype(np.int64)
-        tables.append(np.stack([np.full(len(places), lane.id), places, subject, waited, entered]))
-    lane, place, subject, waited, entered = np.concatenate(tables, axis=1)
-    order = np.lexsort((entered, subject))
-    subject = subject[order]
+        tables.append(np.stack([np.full(len(places), lane.id), places, subject, *times]))
+    table = np.concatenate(tables, axis=1)
+    lane_ids, place, subject, entered, held, waited = table[:, np.lexsort((table[3], table[2]))]
     first = np.searchsorted(subject, subject, side="left")
-    return Entries(lane[order], place[order], subject, waited[order], np.arange(len(order)) - first + 1)
+    turn = np.arange(len(subject)) - first + 1
+    return Entries(lane_ids, place, subject, entered, held, waited, turn)
