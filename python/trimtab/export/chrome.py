@@ -19,8 +19,8 @@ from trimtab.model import Lane
 from trimtab.traces.arrows import FIRST_PARCEL, Flows
 from trimtab.traces.slices import Role, Slices
 
-# Tracks of a lane's CPU times lie beside the threads, which have numbers below this.
-_CPU_TRACK = 1 << 32
+# Tracks of a lane's CPU times lie beside the threads, which have numbers below this. Viewers keep 32 bits of a number.
+_CPU_TRACK = 1 << 31
 
 
 def _json(value: Any) -> str:
@@ -124,12 +124,16 @@ class Chrome:
         is_shown = np.isin(slices.role[low:high], ARROW_ROLES) & (slices.change[low:high] != -1)
         items = np.flatnonzero(is_shown) + low
         starts = view.ns(slices.ticks[items])
+        # The slice of a lock begins with the wait for it, but the arrow comes when it is had.
+        locks = np.flatnonzero(slices.role[items] == Role.LOCK)
+        had = starts.copy()
+        had[locks] = view.ns_of(lane.events["ticks"][slices.source[items[locks]]])
         # An arrow leaves a task where it ends: its last nanosecond still is inside.
         partner = slices.partner[items]
         ends = np.where(partner < 0, starts, np.maximum(view.ns(slices.ticks[partner]) - 1, starts))
         for phase, at, flows in (
             ("s", ends, view.arrows.leaving.get(lane.id)),
-            ("f", starts, view.arrows.entering.get(lane.id)),
+            ("f", had, view.arrows.entering.get(lane.id)),
         ):
             if flows is not None:
                 yield from self._ends_of_arrows(view, lane, phase, slices.source[items], at, flows)

@@ -35,8 +35,8 @@ _ROLES: dict[Role, numbers.Role] = {
     Role.SCOPE: numbers.Role.CODE,
     Role.LOOP: numbers.Role.LOOP,
     Role.CHUNK: numbers.Role.WORKSHARE,
-    Role.LOCK: numbers.Role.CRITICAL_BLOCK,
-    Role.LOCK_WAIT: numbers.Role.CRITICAL,
+    Role.LOCK: numbers.Role.CRITICAL,
+    Role.LOCK_WAIT: numbers.Role.CODE,
     Role.STATE: numbers.Role.ARTIFICIAL,
 }
 _WAITS: dict[int, numbers.Role] = {
@@ -76,6 +76,7 @@ class LaneCalls:
         self._view, self._lane, self._teams, self._turns = view, lane, teams, turns
         self._regions: dict[int, int] = {}
         self._task_begins: Integers = np.empty(0, np.int64)
+        self._waited_locks: Integers = np.empty(0, np.int64)
         self.end_ns = 0
         """Of the last event."""
 
@@ -88,6 +89,7 @@ class LaneCalls:
             # A slice that was cut in two stands for one task all the same.
             begins = np.flatnonzero((slices.change == 1) & (slices.role == Role.TASK))
             self._task_begins = begins[np.unique(slices.source[begins], return_index=True)[1]]
+        self._waited_locks = np.unique(slices.source[slices.role == Role.LOCK_WAIT])
         for low in range(0, len(slices), _BLOCK):
             high = min(low + _BLOCK, len(slices))
             block = _Block(self._view, self._lane, slices, low, high)
@@ -156,12 +158,18 @@ class LaneCalls:
             calls.add(step, items, f"ThreadTeam{roles}", self._teams.threads)
 
     def _add_locks(self, calls: _BlockCalls, turns: Turns) -> None:
-        begins, ends = calls.block.items(Role.LOCK)
-        for items, step, name in ((begins, _BEHIND, "Acquire"), (ends, _BEFORE, "Release")):
-            source = calls.block.source[items]
+        """A lock is had from the end of the wait for it on, if there was one."""
+        block = calls.block
+        begins, ends = block.items(Role.LOCK)
+        at_once = begins[~np.isin(block.source[begins], self._waited_locks)]
+        for items, step, name in (
+            (np.concatenate([at_once, block.items(Role.LOCK_WAIT)[1]]), _BEHIND, "Acquire"),
+            (ends, _BEFORE, "Release"),
+        ):
+            source = block.source[items]
             subject = self._lane.events["subject"][source].astype(np.int64)
-            turn = turns.of(source)
-            calls.add(step, items, f"Thread{name}Lock", int(numbers.Paradigm.OPENMP), subject, turn)
+            openmp = int(numbers.Paradigm.OPENMP)
+            calls.add(step, items, f"Thread{name}Lock", openmp, subject, turns.of(source))
 
     def _add_messages(self, calls: _BlockCalls) -> None:
         messages, block, arrows = self._teams.messages, calls.block, self._view.arrows
