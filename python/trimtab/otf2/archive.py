@@ -70,6 +70,7 @@ class Archive:
 
     def __init__(self, library: Library, folder: Path) -> None:
         self.library = library
+        library.silence()
         name, where = NAME.encode(), bytes(folder)
         self._handle = library.make(
             "Archive_Open",

@@ -123,9 +123,11 @@ class Library:
         library.OTF2_Error_GetDescription.restype = TEXT
         library.OTF2_Error_RegisterCallback.argtypes = (_HANDLE_ERROR, POINTER)
         library.OTF2_Error_RegisterCallback.restype = POINTER
-        # Otherwise the library writes each error to standard error by itself.
         self._quiet = _HANDLE_ERROR(lambda *arguments: int(arguments[4]))
-        library.OTF2_Error_RegisterCallback(self._quiet, None)
+
+    def silence(self) -> None:
+        """Errors are only answered: otherwise the library also writes each to standard error by itself."""
+        self._library.OTF2_Error_RegisterCallback(self._quiet, None)
 
     def raw(self, name: str) -> Callable[..., int]:
         """The function itself."""
