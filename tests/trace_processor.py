@@ -77,15 +77,15 @@ def query(trace: Path, *statements: str) -> list[list[dict[str, Any]]]:
     command = [node, str(_HARNESS), str(_engine())]
     done = subprocess.run(command, input=b"".join(requests), capture_output=True, timeout=300)
     assert done.returncode == 0 and done.stdout, done.stderr.decode()
-    results: list[list[Any]] = [[] for _ in statements]
-    at = -1
+    results: list[list[Any]] = [[]]
     for reply in _replies(done.stdout):
-        if reply.response != _QUERY:
-            continue
-        if not results or reply.query_result.column_names or at < 0:
-            at += 1
-        assert not reply.query_result.error, (statements[at], reply.query_result.error)
-        results[at].append(reply.query_result)
+        if reply.response == _QUERY:
+            assert not reply.query_result.error, (statements[len(results) - 1], reply.query_result.error)
+            results[-1].append(reply.query_result)
+            if any(batch.is_last_batch for batch in reply.query_result.batch):
+                results.append([])
+    assert len(results) == len(statements) + 1, done.stderr.decode()
+    del results[-1]
     return [[dict(row.__dict__) for row in _rows(parts)] for parts in results]
 
 

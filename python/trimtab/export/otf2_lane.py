@@ -18,7 +18,7 @@ from trimtab.otf2 import numbers
 from trimtab.otf2.archive import Calls
 from trimtab.otf2.library import Library
 from trimtab.traces.arrows import FIRST_PARCEL
-from trimtab.traces.lock_turns import Turns
+from trimtab.traces.lock_turns import ByEntry
 from trimtab.traces.slices import Role, Slices
 
 # Items of a lane whose calls are listed in one go: some hundred bytes each.
@@ -72,7 +72,7 @@ class Messages:
 class LaneCalls:
     """What is to be called for a lane."""
 
-    def __init__(self, view: View, lane: Lane, teams: Teams, turns: Turns | None) -> None:
+    def __init__(self, view: View, lane: Lane, teams: Teams, turns: ByEntry | None) -> None:
         self._view, self._lane, self._teams, self._turns = view, lane, teams, turns
         self._regions: dict[int, int] = {}
         self._task_begins: Integers = np.empty(0, np.int64)
@@ -157,7 +157,7 @@ class LaneCalls:
         ):
             calls.add(step, items, f"ThreadTeam{roles}", self._teams.threads)
 
-    def _add_locks(self, calls: _BlockCalls, turns: Turns) -> None:
+    def _add_locks(self, calls: _BlockCalls, turns: ByEntry) -> None:
         """A lock is had from the end of the wait for it on, if there was one."""
         block = calls.block
         begins, ends = block.items(Role.LOCK)

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from trimtab.importing.write_run import LaneRecords
-from trimtab.model import NO_SUBJECT, Records
+from trimtab.model import NO_SUBJECT, UNKNOWN, Records
 from trimtab.model.enumerations import (
     EventKind,
     LockFields,
+    LoopFields,
     Metric,
     SubjectKind,
     TaskFields,
@@ -260,7 +261,7 @@ class LaneReader:
             self._wait(opened, tick, _WAITS[Role(found.role)])
         elif found is not None and found.role in _LOOPS:
             self._add(opened.begin, EventKind.LOOP, region, ticks)
-            self._row(Metric.LOOP, region, ticks)
+            self._row(Metric.LOOP, region, ticks)[LoopFields.TRIP_COUNT] = UNKNOWN
 
     def _add_to_wait(self, ticks: int) -> None:
         """A task has run for so long in the innermost wait, unless another task is between."""

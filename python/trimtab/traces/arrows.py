@@ -260,12 +260,12 @@ def _handed_over(process: Process) -> tuple[Placed, Placed]:
     """From who had a lock to who waited for it and had it next."""
     entries = lock_entries(process)
     to = entries.handed_over(process.ns_per_tick)
-    return _entries_at(entries, to - 1, entries.held), _entries_at(entries, to, np.zeros_like(entries.held))
+    return _entries_at(entries, to - 1, entries.left()), _entries_at(entries, to, entries.entered)
 
 
-def _entries_at(entries: Entries, chosen: Integers, later: Integers) -> Placed:
+def _entries_at(entries: Entries, chosen: Integers, ticks: Integers) -> Placed:
     placed = np.zeros(len(chosen), _PLACED)
-    placed["ticks"] = entries.entered[chosen] + later[chosen]
+    placed["ticks"] = ticks[chosen]
     placed["lane"], placed["at"] = entries.lane[chosen], entries.place[chosen]
     return placed
 

@@ -16,16 +16,16 @@ _SHORTEST_WAIT_NS = 1000
 
 
 @dataclass(frozen=True)
-class Turns:
-    """Which turn of its lock, from 1, each entry of a lane was; entries by the places of their events."""
+class ByEntry:
+    """A number for each entry of a lane, by the places of the entries' events."""
 
     _places: Integers
-    _turns: Integers
+    _values: Integers
 
     def of(self, places: Integers) -> Integers:
-        """The turns of the entries at `places`, all of which are entries."""
-        turns: Integers = self._turns[np.searchsorted(self._places, places)]
-        return turns
+        """Of the entries at `places`, all of which are entries."""
+        values: Integers = self._values[np.searchsorted(self._places, places)]
+        return values
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,28 @@ class Entries:
     waited: Integers
     turn: Integers
 
-    def turns(self) -> dict[int, Turns]:
-        """By lane."""
+    def turns(self) -> dict[int, ByEntry]:
+        """The turn of each entry, by lane."""
+        return self._by_lane(self.turn)
+
+    def left(self) -> Integers:
+        """When each lock was left: a release is recorded behind it, when the next one may have the lock already."""
+        ends = self.entered + self.held
+        if len(ends):
+            is_same = self.subject[1:] == self.subject[:-1]
+            ends[:-1] = np.where(is_same, np.minimum(ends[:-1], self.entered[1:]), ends[:-1])
+        return ends
+
+    def ticks_left(self) -> dict[int, ByEntry]:
+        """The same, by lane."""
+        return self._by_lane(self.left())
+
+    def _by_lane(self, values: Integers) -> dict[int, ByEntry]:
         result = {}
         for lane in np.unique(self.lane).tolist():
             own = np.flatnonzero(self.lane == lane)
             own = own[np.argsort(self.place[own])]
-            result[lane] = Turns(self.place[own], self.turn[own])
+            result[lane] = ByEntry(self.place[own], values[own])
         return result
 
     def handed_over(self, ns_per_tick: float) -> Integers:
