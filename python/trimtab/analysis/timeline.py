@@ -89,7 +89,7 @@ def timeline(
         ineligible=()
         if tasks is None
         else rounded(
-            sum(tasks.means(state, edges_ns) for state in (TaskState.INELIGIBLE, TaskState.SUSPENDED))
+            tasks.means(TaskState.INELIGIBLE, edges_ns) + tasks.means(TaskState.SUSPENDED, edges_ns)
         ),
     )
 

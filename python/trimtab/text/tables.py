@@ -24,6 +24,7 @@ from trimtab.text.workers import task_table, worker_table
 
 _MOST_REGIONS = 40
 _MOST_DECISIONS = 40
+_MOST_SCOPES = 20
 _Cell = Callable[[Region], str]
 # Each with the width of terminal from which on there is room for it.
 _REGION_COLUMNS: dict[str, tuple[int, _Cell]] = {
@@ -68,6 +69,7 @@ def tables(report: Report, directory: Path) -> None:
         _processes,
         _regions,
         _tasks,
+        _scopes,
         _counters,
         _network,
         _kernel,
@@ -135,6 +137,20 @@ def _regions(report: Report, console: Console) -> None:
     further = len(report.regions) - _MOST_REGIONS
     if further > 0:
         console.print(f"and {further} more regions (--json has all)")
+
+
+def _scopes(report: Report, console: Console) -> None:
+    """What the program, or the tool that recorded it, has named of itself."""
+    if not report.scopes:
+        return
+    shown = sorted(report.scopes, key=lambda scope: -(scope.total_s or 0.0))
+    scopes = table("scope", "count", "each", "all")
+    for scope in shown[:_MOST_SCOPES]:
+        times = ("" if time is None else seconds(time) for time in (scope.mean_s, scope.total_s))
+        scopes.add_row(escape(scope.name), str(scope.count), *times)
+    console.print(scopes)
+    if len(shown) > _MOST_SCOPES:
+        console.print(f"and {len(shown) - _MOST_SCOPES} more scopes: --json has all")
 
 
 def _tasks(report: Report, console: Console) -> None:
