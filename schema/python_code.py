@@ -126,7 +126,7 @@ def _dtype(schema: Schema, record: Record) -> str:
 
 
 _RECORDS = """\
-RECORDS = {"counters": SAMPLE, "decisions": DECISION, "events": EVENT, "profile": ROW, "switches": EVENT}
+RECORDS = {"counters": SAMPLE, "decisions": DECISION, "events": EVENT, "profile": ROW, "switches": EVENT, "knobs": KNOB_SLOT}
 """
 
 
