@@ -56,6 +56,7 @@ _ELSEWHERE = {
     "launch": "run_launch",
     "replay": "run_replay",
     "sweep": "run_sweep",
+    "top": "run_top",
     "tune": "run_tune",
 }
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

@@ -249,7 +249,14 @@ NAME_RECORD = np.dtype(
         ("reserved", "<u2"),
     ]
 )
-RECORDS = {"counters": SAMPLE, "decisions": DECISION, "events": EVENT, "profile": ROW, "switches": EVENT, "knobs": KNOB_SLOT}
+RECORDS = {
+    "counters": SAMPLE,
+    "decisions": DECISION,
+    "events": EVENT,
+    "profile": ROW,
+    "switches": EVENT,
+    "knobs": KNOB_SLOT,
+}
 NAME_HEAD = struct.Struct("<IH2x")
 
 
