@@ -264,10 +264,18 @@ KNOB_SLOT = Record(
         Field("request", "knob_request"),
         Field("request_reserved", "u32"),
         Field("answered_number", "u64", "the request that was answered; written last", "", "0: none yet"),
-        Field("decision", "u64", "the decision that was made of it, by its number in decisions.tt", "", "0: none"),
+        Field(
+            "decision",
+            "u64",
+            "the decision that was made of it, by its number in decisions.tt",
+            "",
+            "0: none",
+        ),
         Field("answer", "knob_answer"),
         Field("reserved", "u32"),
-        Field("text", "char[160]", "the values with blanks between; cut off behind a whole one where too long"),
+        Field(
+            "text", "char[160]", "the values with blanks between; cut off behind a whole one where too long"
+        ),
     ),
 )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trimtab.cli.common import default_folder, echo, fail, runs_below
+from trimtab.cli.common import default_folder, echo, echo_encoded, fail, runs_below
 
 if TYPE_CHECKING:
     from trimtab.live.keys import Keys
@@ -200,7 +200,7 @@ def _print_look(look: Look, view: View, as_json: bool) -> None:
     if as_json:
         import msgspec
 
-        click.echo(msgspec.json.encode(look).decode())
+        echo_encoded(msgspec.json.encode(look))
         return
     from trimtab.live.screen import plain_lines
 

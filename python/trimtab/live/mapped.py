@@ -24,14 +24,15 @@ Words = NDArray[np.uint64]
 _COUNTS = struct.Struct("<QQQ")  # capacity, written, dropped
 _COUNTS_AT = layout.offset_of(layout.FILE_HEADER, "capacity")
 _HEAD = struct.Struct("<8sIIII")  # magic, version, header_size, kind, record_bytes
-_HEADER_WORDS = layout.HEADER_BYTES // 8
+# Both headers of any file but process.tt, whose command nobody needs at each look.
+HEADER_WORDS = (layout.FILE_HEADER.itemsize + layout.LANE_HEADER.itemsize) // 8
 
 
 class LiveFile:
     """A mapped file of `kind`.
 
     Attributes:
-        header: the first 4096 bytes as 64-bit words, as they are now.
+        header: both headers as 64-bit words, as they are now.
         written: records (of names: bytes) at the last `look`.
         is_changed: whether `written` was another at the look before.
     """
@@ -139,7 +140,7 @@ class LiveFile:
             raise
         except (OSError, ValueError) as error:
             raise RunError(f"{self.path}: {error}") from error
-        self.header = np.frombuffer(self._map, np.uint64, _HEADER_WORDS)
+        self.header = np.frombuffer(self._map, np.uint64, HEADER_WORDS)
         return True
 
     def _check(self, page: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ import numpy as np
 from trimtab.analysis.decisions import decisions
 from trimtab.analysis.regions import Places
 from trimtab.live.knobs import KnobFile, knob_files
-from trimtab.live.mapped import LiveFile
+from trimtab.live.mapped import HEADER_WORDS, LiveFile
 from trimtab.live.model import CounterLook, DecisionLook, KnobLook, LaneLook, ProcessLook, SubjectLook
 from trimtab.live.rows import Structure
 from trimtab.live.states import Moment, lane_looks
@@ -78,6 +79,7 @@ class LiveProcess:
         self._switches = LiveFile(folder / "switches.tt", "switches")
         self._decisions = LiveFile(folder / "decisions.tt", "decisions")
         self._knob_files: list[KnobFile] = []
+        self._listed = 0  # when the folder had changed last
         self._names = Names()
         self._names_read = self._decisions_read = self._samples_read = self._switches_read = 0
         self._lanes: list[_Lane] = []
@@ -266,7 +268,7 @@ class LiveProcess:
         headers = (
             np.stack([lane.events.header for lane in self._lanes])
             if self._lanes
-            else np.zeros((0, layout.HEADER_BYTES // 8), np.uint64)
+            else np.zeros((0, HEADER_WORDS), np.uint64)
         )
         totals = self._structure.totals(float(now))
         self._read_switches()
@@ -358,10 +360,12 @@ class LiveProcess:
         ]
 
     def _read_knobs(self) -> list[KnobLook]:
-        known = {file.path.name for file in self._knob_files}
-        for path in knob_files(self.folder):
-            if path.name not in known:
-                self._knob_files.append(KnobFile(path))
+        # Listing the folder of a process with many lanes takes longer than all else.
+        changed_at = os.stat(self.folder).st_mtime_ns
+        if changed_at != self._listed:
+            self._listed = changed_at
+            known = {file.path.name for file in self._knob_files}
+            self._knob_files += [KnobFile(path) for path in knob_files(self.folder) if path.name not in known]
         return [
             knob
             for file in self._knob_files

@@ -134,7 +134,7 @@ class LiveRun:
             return None
         try:
             changes = process.look()
-        except (RunError, ValueError) as error:
+        except (RunError, OSError, ValueError) as error:
             self._problems[folder] = str(error)
             self._known[folder] = None
             return None

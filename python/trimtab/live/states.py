@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,10 @@ def _word(field: str) -> int:
 _TID, _END, _RUN, _DELAY, _WORKER, _IS_MAIN, _KIND = (
     _word(field) for field in ("tid", "end_ticks", "run_ns", "run_delay_ns", "worker_of", "is_main", "kind")
 )
-_NAME = layout.FILE_HEADER.itemsize + layout.offset_of(layout.LANE_HEADER, "name")
-_TITLE = layout.FILE_HEADER.itemsize + layout.offset_of(layout.LANE_HEADER, "title")
-_HALF = np.uint64(32)
+_TITLE = slice(_word("title"), _word("title") + 5)
+_THREAD_NAME = slice(_word("name"), _word("name") + 2)
+_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
+_NOT_SWITCHED = (False, False, 0)
 
 
 @dataclass(frozen=True)
@@ -70,17 +72,22 @@ def lane_looks(
     """Lanes that are open."""
     headers = moment.headers
     shares = _shares(moment, before) if before is not None and moment.interval_since(before) else None
-    ends = headers[:, _END].tolist()
-    words = (headers[:, _KIND] & np.uint64(0xFFFFFFFF)).tolist()
+    is_open = (headers[:, _END] == 0).tolist()
+    is_thread = (headers[:, _KIND] & _LOW == 0).tolist()
     tids = (headers[:, _TID] >> _HALF).tolist()
+    workers = moment.totals.state.tolist()
+    running = {tail.region.instance for tail in moment.tails if tail.region.ticks}
     states = [
-        _state(moment, lane, None if shares is None else shares[lane]) if not ends[lane] else "ended"
+        _state(moment, lane, workers[lane], running, shares[lane] if shares else None)
+        if is_open[lane]
+        else ""
         for lane in range(len(headers))
     ]
+    at_work = _at_work(moment, states)
     subjects = _top_subjects(moment, before)
     looks = []
     for lane, state in enumerate(states):
-        if ends[lane]:
+        if not state:
             continue
         subject = moment.tails[lane].subject
         subject = subject if subject >= 0 else subjects[lane]
@@ -89,20 +96,23 @@ def lane_looks(
                 process,
                 lane,
                 _name(headers[lane]),
-                None if words[lane] else tids[lane],
+                tids[lane] if is_thread[lane] else None,
                 state,
                 label_of(subject) if subject >= 0 else None,
-                _waits_for(moment, lane, state, states),
-                None if shares is None else Shares(*shares[lane]),
+                _waits_for(moment, lane, state, at_work),
+                Shares(*shares[lane]) if shares else None,
             )
         )
     return looks
 
 
 def _name(header: NDArray[np.uint64]) -> str:
-    raw = header.tobytes()[_NAME : _TITLE + 40]
-    title = raw[_TITLE - _NAME :].split(b"\0", 1)[0]
-    return (title or raw[:16].split(b"\0", 1)[0]).decode("utf-8", "replace")
+    return _decoded(header[_TITLE].tobytes(), header[_THREAD_NAME].tobytes())
+
+
+@lru_cache(maxsize=4096)
+def _decoded(title: bytes, name: bytes) -> str:
+    return (title.split(b"\0", 1)[0] or name.split(b"\0", 1)[0]).decode("utf-8", "replace")
 
 
 def _open_times(moment: Moment) -> tuple[Any, Any]:
@@ -139,7 +149,7 @@ def _shares(moment: Moment, before: Moment) -> list[list[float]]:
     # Waits that have ended are known by kind; `work` has them too where the part is still open.
     work = np.clip(work - np.where([tail.part.ticks > 0 for tail in moment.tails], waits, 0.0), 0.0, 1.0)
     run, delay = _times(moment, before, _RUN), _times(moment, before, _DELAY)
-    is_worker = (moment.headers[:, _WORKER] & np.uint64(0xFFFFFFFF)) > 0
+    is_worker = (moment.headers[:, _WORKER] & _LOW) > 0
     has_team = moment.totals.has_rows | np.array(
         [bool(t.part.ticks or t.last_end) for t in moment.tails], bool
     )
@@ -178,47 +188,46 @@ def _times(moment: Moment, before: Moment, word: int) -> Any:
     return np.clip(grown * 1e-9 / ((moment.now - before.now) * moment.tick_s), 0.0, 1.0)
 
 
-def _state(moment: Moment, lane: int, shares: list[float] | None) -> str:
-    """What it does now; where nothing says so, what it mostly did."""
-    worker = int(moment.totals.state[lane])
+def _state(moment: Moment, lane: int, worker: int, running: set[int], shares: list[float] | None) -> str:
+    """What it does now; where nothing says so, what it mostly did. `running`: instances of regions that are."""
     tail = moment.tails[lane]
-    off, could_run, _ = moment.switched.get(lane, (False, False, 0))
+    off, could_run, _ = moment.switched.get(lane, _NOT_SWITCHED)
     if worker in _WORKER_STATES and worker != WorkerState.RUNS:
         return _WORKER_STATES[worker]
     if off and could_run:
         return "cpu_wait"
-    mostly = _SHARES[max(range(len(_SHARES)), key=shares.__getitem__)] if shares is not None else ""
+    mostly = _SHARES[shares.index(max(shares))] if shares is not None else ""
     if tail.part.ticks or worker == WorkerState.RUNS:
         if off or mostly == "blocked":
             # Off its CPU inside a region: what it waited for last, it probably waits for again.
             return mostly if mostly in ("barrier", "lock", "tasks", "blocked") else "blocked"
         return mostly if mostly in ("barrier", "lock", "tasks", "cpu_wait") else "busy"
-    if tail.last_end and any(other.region.instance == tail.last_instance for other in moment.tails):
+    if tail.last_end and tail.last_instance in running:
         return "join"
     return mostly or "busy"
 
 
-def _waits_for(moment: Moment, lane: int, state: str, states: list[str]) -> tuple[int, ...]:
-    """Whom it waits for: at a join or barrier, who is still at work in the region; at a lock, who held locks."""
-    tail = moment.tails[lane]
+def _at_work(moment: Moment, states: list[str]) -> dict[int, list[int]]:
+    """Lanes that are at work in each instance of a region, whom the others may wait for."""
+    found: dict[int, list[int]] = {}
+    for lane, tail in enumerate(moment.tails):
+        if tail.part.ticks and states[lane] in ("busy", "cpu_wait", "lock", "tasks"):
+            found.setdefault(tail.part.instance, []).append(lane)
+    return found
+
+
+def _waits_for(moment: Moment, lane: int, state: str, at_work: dict[int, list[int]]) -> tuple[int, ...]:
+    """Whom it waits for: at a join or barrier, who is still at work in the region; at a lock, who held locks longest."""
     if state == "lock":
         held = moment.totals.held.copy()
         held[lane] = 0
         return (int(held.argmax()),) if held.any() else ()
     if state not in ("join", "barrier", "blocked"):
         return ()
+    tail = moment.tails[lane]
     instance = tail.part.instance if tail.part.ticks else tail.last_instance
-    if not instance:
-        return ()
-    others = [
-        other
-        for other, theirs in enumerate(moment.tails)
-        if other != lane
-        and theirs.part.ticks
-        and theirs.part.instance == instance
-        and states[other] in ("busy", "cpu_wait", "lock", "tasks")
-    ]
-    return tuple(others[:_MOST_NAMED])
+    others = at_work.get(instance, []) if instance else []
+    return tuple(other for other in others[: _MOST_NAMED + 1] if other != lane)[:_MOST_NAMED]
 
 
 def _top_subjects(moment: Moment, before: Moment | None) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -11,13 +12,14 @@ from trimtab.model import Records
 from trimtab.model.enumerations import EventKind
 from trimtab.readers import layout
 
-LENGTH = 48
-_PAIRS = {
-    "region": (EventKind.REGION_BEGIN, EventKind.REGION_END),
-    "part": (EventKind.WORK_BEGIN, EventKind.WORK_END),
-    "inner": (EventKind.TASK_BEGIN, EventKind.TASK_END),
-    "scope": (EventKind.SCOPE_BEGIN, EventKind.SCOPE_END),
-}
+LENGTH = 32
+# Region, part, inner (task) and scope.
+_PAIRS = (
+    (EventKind.REGION_BEGIN, EventKind.REGION_END),
+    (EventKind.WORK_BEGIN, EventKind.WORK_END),
+    (EventKind.TASK_BEGIN, EventKind.TASK_END),
+    (EventKind.SCOPE_BEGIN, EventKind.SCOPE_END),
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Tail:
     Attributes:
         last_end: ticks of the last end of a part; 0: none is known.
         last_instance: its instance.
+        subject: the subject that it is in; -1: none.
     """
 
     region: Opened = NOTHING
@@ -54,13 +57,7 @@ class Tail:
     scope: Opened = NOTHING
     last_end: int = 0
     last_instance: int = 0
-    last_wait: int = 0
-
-    @property
-    def subject(self) -> int:
-        """The subject that it is in; -1: none."""
-        candidates = (self.region, self.part, self.inner, self.scope)
-        return max(candidates, key=lambda opened: opened.ticks).subject
+    subject: int = -1
 
 
 def tails_of(newest: Sequence[Records], before: Sequence[Tail]) -> list[Tail]:
@@ -71,56 +68,56 @@ def tails_of(newest: Sequence[Records], before: Sequence[Tail]) -> list[Tail]:
     events = np.zeros((len(newest), LENGTH), layout.EVENT)
     for lane, records in enumerate(newest):
         events[lane, : len(records)] = records[::-1]
-    kinds = events["kind"]
-    opened = {name: _opened(events, kinds, *pair) for name, pair in _PAIRS.items()}
+    kinds = np.ascontiguousarray(events["kind"])
+    # Events are older than this only where they were overwritten.
+    oldest = np.where(kinds[:, -1] != EventKind.NONE, events["ticks"][:, -1], 0).tolist()
+    opened = [_opened(events, kinds, *pair) for pair in _PAIRS]
     is_end = kinds == EventKind.WORK_END
-    has_end, end_at = is_end.any(axis=1), is_end.argmax(axis=1)
-    is_wait = kinds == EventKind.WAIT
-    has_wait, wait_at = is_wait.any(axis=1), is_wait.argmax(axis=1)
+    has_end, ends = is_end.any(axis=1).tolist(), events[np.arange(len(newest)), is_end.argmax(axis=1)]
+    ticks, instances = ends["ticks"].tolist(), ends["a"].tolist()
     tails = []
     for lane, old in enumerate(before):
-        oldest = int(newest[lane]["ticks"][0]) if len(newest[lane]) == LENGTH else 0
-        parts = {name: _kept(opened[name][lane], getattr(old, name), oldest) for name in _PAIRS}
-        end = events[lane, end_at[lane]]
-        wait = events[lane, wait_at[lane]]
-        tails.append(
-            Tail(
-                **parts,
-                last_end=int(end["ticks"]) if has_end[lane] else old.last_end,
-                last_instance=int(end["a"]) if has_end[lane] else old.last_instance,
-                last_wait=int(wait["subject"]) if has_wait[lane] else -1,
-            )
+        region, part, inner, scope = (
+            _chosen(found, lane, kept, oldest[lane])
+            for found, kept in zip(opened, (old.region, old.part, old.inner, old.scope), strict=True)
         )
+        newest_of = max(region, part, inner, scope, key=_BEGIN)
+        end, instance = (ticks[lane], instances[lane]) if has_end[lane] else (old.last_end, old.last_instance)
+        tails.append(Tail(region, part, inner, scope, end, instance, newest_of.subject))
     return tails
 
 
-def _opened(events: Records, kinds: Records, begin: int, end: int) -> list[Opened | None]:
-    """What is open in each row; None: nothing in it says, an older event may."""
-    step = (kinds == begin).astype(np.int64) - (kinds == end)
-    balance = step.cumsum(axis=1)
+_BEGIN = attrgetter("ticks")
+
+
+def _opened(events: Records, kinds: Records, begin: int, end: int) -> list[Opened | None] | None:
+    """What is open in each row. None: nothing in a row, or in any, says; an older event may."""
+    is_begin, is_end = kinds == begin, kinds == end
+    is_told = (is_begin | is_end).any(axis=1)
+    if not is_told.any():
+        return None
+    balance = (is_begin.astype(np.int64) - is_end).cumsum(axis=1)
     depth = balance.max(axis=1)
-    innermost, outermost = (balance >= 1).argmax(axis=1), (balance >= depth[:, None]).argmax(axis=1)
-    is_silent = (step == 0).all(axis=1)
     rows = np.arange(len(events))
-    inner, outer = events[rows, innermost], events[rows, outermost]
-    found: list[Opened | None] = []
-    for lane, is_open in enumerate((depth >= 1).tolist()):
-        if is_open:
-            found.append(
-                Opened(
-                    int(inner["ticks"][lane]),
-                    int(inner["subject"][lane]),
-                    int(outer["ticks"][lane]),
-                    int(outer["a"][lane]),
-                )
-            )
-        else:
-            found.append(None if is_silent[lane] else NOTHING)
-    return found
+    inner = events[rows, (balance >= 1).argmax(axis=1)]
+    outer = events[rows, (balance >= depth[:, None]).argmax(axis=1)]
+    columns = zip(
+        is_told.tolist(),
+        depth.tolist(),
+        inner["ticks"].tolist(),
+        inner["subject"].tolist(),
+        outer["ticks"].tolist(),
+        outer["a"].tolist(),
+        strict=True,
+    )
+    return [
+        (Opened(*begun) if levels >= 1 else NOTHING) if told else None for told, levels, *begun in columns
+    ]
 
 
-def _kept(found: Opened | None, old: Opened, oldest: int) -> Opened:
-    """What was open before its events were overwritten still is; where none were, nothing was."""
-    if found is not None:
-        return found
-    return old if oldest and 0 < old.ticks < oldest else NOTHING
+def _chosen(found: list[Opened | None] | None, lane: int, old: Opened, oldest: int) -> Opened:
+    """What was open before its events were overwritten still is, unless others say more; where none were, nothing was."""
+    told = found[lane] if found is not None else None
+    if told is not None:
+        return told
+    return old if 0 < old.ticks < oldest else NOTHING

@@ -253,9 +253,9 @@ RECORDS = {
     "counters": SAMPLE,
     "decisions": DECISION,
     "events": EVENT,
+    "knobs": KNOB_SLOT,
     "profile": ROW,
     "switches": EVENT,
-    "knobs": KNOB_SLOT,
 }
 NAME_HEAD = struct.Struct("<IH2x")
 
