@@ -34,7 +34,6 @@ class LiveFile:
     Attributes:
         header: both headers as 64-bit words, as they are now.
         written: records (of names: bytes) at the last `look`.
-        is_changed: whether `written` was another at the look before.
     """
 
     def __init__(self, path: Path, kind: str) -> None:
@@ -46,7 +45,6 @@ class LiveFile:
         self._record_bytes = 1
         self.header: Words = np.zeros(0, np.uint64)
         self.capacity = self.written = self.dropped = 0
-        self.is_changed = False
 
     @property
     def is_open(self) -> bool:
@@ -80,7 +78,6 @@ class LiveFile:
             raise RunError(f"{self.path}: expected at most {capacity} records, found {written} announced")
         if needed > self._size:
             self._remap()
-        self.is_changed = written != self.written
         self.capacity, self.written = capacity, written
         return True
 

@@ -47,6 +47,7 @@ class _Lane:
     events: LiveFile
     profile: LiveFile
     tail: Tail = field(default_factory=Tail)
+    events_read: int = 0
 
 
 @dataclass(frozen=True)
@@ -253,13 +254,13 @@ class LiveProcess:
             lane.events.look()
             lane.profile.look()
         now = self._now()
-        changed = [lane for lane in self._lanes if lane.events.is_changed]
+        changed = [lane for lane in self._lanes if lane.events.written != lane.events_read]
         for lane, tail in zip(
             changed,
             tails_of([lane.events.newest(LENGTH) for lane in changed], [lane.tail for lane in changed]),
             strict=True,
         ):
-            lane.tail = tail
+            lane.tail, lane.events_read = tail, lane.events.written
         written = tuple(lane.profile.written for lane in self._lanes)
         if self._structure is None or written != self._structure_of:
             tables = [lane.profile.words(lane.profile.written) for lane in self._lanes]
@@ -290,7 +291,7 @@ class LiveProcess:
     def _new(self, file: LiveFile, mark: str, most: int, is_latest_by: str = "") -> Records:
         """Records since the last time; with `is_latest_by` the last one of each value of this field."""
         nothing = np.zeros(0, layout.EVENT)
-        if not file.look() or not file.is_changed:
+        if not file.look() or file.written == getattr(self, mark):
             return nothing
         begin = max(getattr(self, mark), file.written - most)
         records = file.records(begin, file.written)
