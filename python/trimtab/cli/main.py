@@ -57,6 +57,7 @@ _ELSEWHERE = {
     "launch": "run_launch",
     "replay": "run_replay",
     "sweep": "run_sweep",
+    "top": "run_top",
     "tune": "run_tune",
     "view": "view_run",
 }
