@@ -29,6 +29,18 @@ BLAME = np.dtype(
     }
 )
 PATH_PART = np.dtype([("interval", "<u4"), ("lane", "<u4"), ("begin_ns", "<i8"), ("end_ns", "<i8")])
+# What is replayed. `pool` is 0 for steps that any lane may take, NO_POOL for those that take no lane.
+STEP = np.dtype(
+    {
+        "names": ["duration_ns", "lead_ns", "recorded_begin_ns", "pool"],
+        "formats": ["<i8", "<i8", "<i8", "<u4"],
+        "offsets": [0, 8, 16, 24],
+        "itemsize": 32,
+    }
+)
+LINK = np.dtype([("from", "<u4"), ("to", "<u4"), ("latency_ns", "<i8")])
+LIFE = np.dtype([("begin_ns", "<i8"), ("end_ns", "<i8")])
+NO_POOL = 0xFFFFFFFF
 NO_LANE = NO_INTERVAL = 0xFFFFFFFF
 # `kind` of an interval.
 BUSY, WAITING, RESUMING, STOPPED = range(4)
@@ -38,6 +50,17 @@ AT_INTERVAL, UNKNOWN_GIVER, ABSENT_LANE, CIRCLE = range(4)
 
 class _IntervalTable(ctypes.Structure):
     _fields_ = (("intervals", ctypes.c_void_p), ("count", ctypes.c_size_t), ("lanes", ctypes.c_uint32))
+
+
+class _PoolWork(ctypes.Structure):
+    _fields_ = (
+        ("steps", ctypes.c_void_p),
+        ("step_count", ctypes.c_size_t),
+        ("links", ctypes.c_void_p),
+        ("link_count", ctypes.c_size_t),
+        ("lanes", ctypes.c_void_p),
+        ("lane_count", ctypes.c_size_t),
+    )
 
 
 class _TextRoom(ctypes.Structure):
@@ -72,6 +95,35 @@ def critical_path(intervals: Table, lanes: int) -> Table:
     Arguments and errors as of `blame`.
     """
     return _call("trimtab_critical_path", intervals, lanes, PATH_PART)
+
+
+def replay_pool(steps: Table, links: Table, lanes: Table) -> NDArray[np.int64]:
+    """When each step would begin, in nanoseconds.
+
+    A step begins when all steps that are linked to it have ended, `latency_ns` later. Free lanes take the ready steps of pool
+    0 in the order of `recorded_begin_ns`; a lane is there from `begin_ns` until `end_ns`.
+
+    Args:
+        steps: records of `STEP`.
+        links: records of `LINK`.
+        lanes: records of `LIFE`.
+
+    Raises:
+        CompiledError: some steps would never begin.
+        OSError: the compiled library is not there.
+    """
+    called = _library().trimtab_replay_pool
+    called.restype = ctypes.c_size_t
+    kept = [np.ascontiguousarray(steps, STEP), np.ascontiguousarray(links, LINK), np.ascontiguousarray(lanes, LIFE)]
+    given = _PoolWork(*(value for table in kept for value in (table.ctypes.data, len(table))))
+    begins = np.zeros(len(steps), np.int64)
+    buffer = ctypes.create_string_buffer(512)
+    error = _TextRoom(ctypes.addressof(buffer), len(buffer))
+    room = ctypes.c_size_t(len(steps))
+    count = called(ctypes.byref(given), ctypes.c_void_p(begins.ctypes.data), room, ctypes.byref(error))
+    if count == _FAILED:
+        raise CompiledError(buffer.value.decode())
+    return begins
 
 
 @cache
