@@ -69,7 +69,7 @@ def eviction(context: Any) -> None:
     from pyspark import StorageLevel
 
     session = _session()
-    frame = session.range(0, 3_000_000, 1, 12).selectExpr("id", "uuid() AS text").persist(StorageLevel.MEMORY_ONLY)
+    frame = session.range(0, 6_000_000, 1, 12).selectExpr("id", "uuid() AS text").persist(StorageLevel.MEMORY_ONLY)
     for _ in range(3):
         print(frame.count())
 

@@ -109,6 +109,8 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         energy=energy_of(processes),
         counter_use=_entries_of_processes(processes, counter_use),
         timeline=_timeline(job, timelines),
+        stages=(),
+        spark=None,
     )
 
 
@@ -164,6 +166,8 @@ def _of_launcher(run: Run) -> Report:
         energy=None,
         counter_use=(),
         timeline=None,
+        stages=(),
+        spark=None,
     )
 
 

@@ -55,6 +55,7 @@ _ELSEWHERE = {
     "history": "run_history",
     "launch": "run_launch",
     "replay": "run_replay",
+    "spark": "run_spark",
     "sweep": "run_sweep",
     "tune": "run_tune",
 }

@@ -81,6 +81,11 @@ class Stage:
     cached_rdds: dict[int, int] = field(default_factory=dict)
 
     @property
+    def key(self) -> str:
+        """Unique within the application."""
+        return f"stage {self.id}.{self.attempt}"
+
+    @property
     def label(self) -> str:
         """As reports name it."""
         attempt = f", attempt {self.attempt}" if self.attempt else ""

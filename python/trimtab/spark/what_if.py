@@ -111,6 +111,11 @@ class WhatIf:
         copied["end_ns"] = np.iinfo(np.int64).max
         return np.concatenate([self._schedule.lives, copied])
 
+    def fewer_executors(self) -> NDArray[np.void]:
+        """Slots of the first half of the executors."""
+        half = (len(self._application.executors) + 1) // 2
+        return self._schedule.lives[self._slots.executor < half]
+
     def changes(self) -> list[Change]:
         """All what-ifs, largest gain first; none where the replay cannot be trusted."""
         if not self.is_trusted or not len(self._application.tasks):
