@@ -53,7 +53,9 @@ def skew(context: Any) -> None:
     session = _session()
     left = session.range(600_000).selectExpr("IF(id % 10 < 9, 0, id) AS key", "id AS value")
     right = session.range(2000).selectExpr("id AS key", "id * 2 AS other")
-    joined = left.join(right.hint("merge"), "key").selectExpr("sha2(CAST(value * other AS STRING), 512) AS text")
+    joined = left.join(right.hint("merge"), "key").selectExpr(
+        "sha2(CAST(value * other AS STRING), 512) AS text"
+    )
     print(joined.selectExpr("sum(length(text))").collect())
 
 
@@ -69,7 +71,11 @@ def eviction(context: Any) -> None:
     from pyspark import StorageLevel
 
     session = _session()
-    frame = session.range(0, 6_000_000, 1, 12).selectExpr("id", "uuid() AS text").persist(StorageLevel.MEMORY_ONLY)
+    frame = (
+        session.range(0, 6_000_000, 1, 12)
+        .selectExpr("id", "uuid() AS text")
+        .persist(StorageLevel.MEMORY_ONLY)
+    )
     for _ in range(3):
         print(frame.count())
 
@@ -110,7 +116,9 @@ def killed_executor(context: Any) -> None:
     """An executor is killed between a shuffle's write and its second read."""
     pairs = context.parallelize(range(20_000), 6).map(lambda number: (number % 50, number)).groupByKey(4)
     print(pairs.count())
-    found = subprocess.run(["pgrep", "-f", f"CoarseGrainedExecutorBackend.*{context.applicationId}"], capture_output=True)
+    found = subprocess.run(
+        ["pgrep", "-f", f"CoarseGrainedExecutorBackend.*{context.applicationId}"], capture_output=True
+    )
     os.kill(int(found.stdout.split()[0]), 9)
     time.sleep(3.0)
     print(pairs.mapValues(len).count())

@@ -114,7 +114,11 @@ def replay_pool(steps: Table, links: Table, lanes: Table) -> NDArray[np.int64]:
     """
     called = _library().trimtab_replay_pool
     called.restype = ctypes.c_size_t
-    kept = [np.ascontiguousarray(steps, STEP), np.ascontiguousarray(links, LINK), np.ascontiguousarray(lanes, LIFE)]
+    kept = [
+        np.ascontiguousarray(steps, STEP),
+        np.ascontiguousarray(links, LINK),
+        np.ascontiguousarray(lanes, LIFE),
+    ]
     given = _PoolWork(*(value for table in kept for value in (table.ctypes.data, len(table))))
     begins = np.zeros(len(steps), np.int64)
     buffer = ctypes.create_string_buffer(512)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +13,9 @@ from trimtab.cli.common import (
     fail,
     find_run,
 )
+
+if TYPE_CHECKING:
+    from trimtab.model import Run
 
 # As in trimtab.export, which is imported when it is needed.
 _FORMATS = ("perfetto", "chrome", "csv", "parquet")
@@ -26,20 +31,19 @@ _FORMATS = ("perfetto", "chrome", "csv", "parquet")
     help="File, or folder for csv and parquet. Default: named after the run, in this folder.",
 )
 def export_run(run_directory: str, to: str, output: Path | None) -> None:
-    """Write a recorded run for other tools. RUN is a run directory, or `last`.
+    """Write a recorded run for other tools. RUN is a run directory, `last`, or an event log of Spark.
 
     perfetto and chrome open in ui.perfetto.dev: a track for each lane, its CPU and each counter. csv and parquet
     are a folder of tables: events, regions, profile, counters, switches.
     """
     from trimtab.export import MissingLibrary, default_path, export, work_of
     from trimtab.model import RunError
-    from trimtab.readers import open_run
     from trimtab.text.progress import progress
 
     directory = find_run(run_directory)
     path = output if output is not None else default_path(directory, to)
     try:
-        recorded = open_run(directory)
+        recorded = _recorded(directory)
         with progress("exporting", work_of(recorded)) as advance:
             exported = export(recorded, to, path, advance)
     except (RunError, MissingLibrary) as error:
@@ -50,3 +54,21 @@ def export_run(run_directory: str, to: str, output: Path | None) -> None:
         echo(f"trimtab: {note}", err=True)
     noun = "tables" if len(exported.files) > 1 else "trace"
     echo(f"trimtab: {noun}: {path}", err=True)
+
+
+def _recorded(path: Path) -> Run:
+    from trimtab.model import RunError
+    from trimtab.readers import open_run
+    from trimtab.spark.logs import is_event_log, logs_at
+
+    if os.path.lexists(path / "run.json") or not is_event_log(path):
+        return open_run(path)
+    from trimtab.spark.reading import read
+    from trimtab.spark.run_model import run_of
+    from trimtab.spark.slots import slots_of
+
+    logs = logs_at(path)
+    if len(logs) > 1:
+        raise RunError(f"{path}: has {len(logs)} event logs; expected one of them")
+    application = read(logs[0])
+    return run_of(application, slots_of(application), path)

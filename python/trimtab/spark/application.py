@@ -13,9 +13,18 @@ from numpy.typing import NDArray
 # One row an attempt of a task. `executor` and `stage` are places in the lists of the application.
 TASK = np.dtype(
     [
-        *((name, "<i8") for name in ("id", "begin", "end", "getting_result", "deserialize", "run", "cpu_ns", "gc")),
-        *((name, "<i8") for name in ("serialize", "fetch_wait", "shuffle_write_ns", "memory_spilled", "disk_spilled")),
-        *((name, "<i8") for name in ("remote_bytes", "local_bytes", "written_bytes", "input_bytes", "records")),
+        *(
+            (name, "<i8")
+            for name in ("id", "begin", "end", "getting_result", "deserialize", "run", "cpu_ns", "gc")
+        ),
+        *(
+            (name, "<i8")
+            for name in ("serialize", "fetch_wait", "shuffle_write_ns", "memory_spilled", "disk_spilled")
+        ),
+        *(
+            (name, "<i8")
+            for name in ("remote_bytes", "local_bytes", "written_bytes", "input_bytes", "records")
+        ),
         *((name, "<i8") for name in ("remote_blocks", "local_blocks")),
         *((name, "<i4") for name in ("stage", "executor", "index", "attempt")),
         *((name, "?") for name in ("is_failed", "is_speculative", "has_metrics", "is_running", "is_remote")),
@@ -65,6 +74,7 @@ class Stage:
         place: the call and the source line that made its last RDD or plan node.
         operators: plan nodes or RDDs that it computes, from the last to the first.
         cached_rdds: those of its RDDs that are to be kept, with their number of partitions.
+        last_rdd: number of the RDD that it computes.
     """
 
     id: int
@@ -79,6 +89,7 @@ class Stage:
     place: str = ""
     operators: tuple[str, ...] = ()
     cached_rdds: dict[int, int] = field(default_factory=dict)
+    last_rdd: int | None = None
 
     @property
     def key(self) -> str:

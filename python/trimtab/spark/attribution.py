@@ -16,7 +16,15 @@ from trimtab.spark.stragglers import Medians, Why, explanation, stage_medians, s
 from trimtab.spark.sweep import Integers, Numbers, between, counts, integral
 
 # Parts of a task, then of idle slots; both are keys of `time` in reports.
-PARTS = ("application", "deserialization", "serialization", "fetch_network", "fetch_disk", "spill", "gc")
+PARTS: tuple[str, ...] = (
+    "application",
+    "deserialization",
+    "serialization",
+    "fetch_network",
+    "fetch_disk",
+    "spill",
+    "gc",
+)
 PARTS += ("scheduler_delay", "failed", "unattributed")
 IDLE = ("stage_barrier", "straggler", "skew", "few_partitions", "executor_start", "driver", "pending")
 NO_STAGE = -1
@@ -58,7 +66,9 @@ def attribute(application: Application, slots: Slots) -> Attribution:
     medians = stage_medians(tasks, durations, len(application.stages))
     late = stragglers(tasks, tasks["begin"], tasks["end"], (slots.added, slots.end), medians.duration)
     longest = np.flatnonzero(late)[np.argsort(-(durations - medians.duration)[late])]
-    why = {int(at): explanation(tasks, int(at), durations, medians) for at in longest[:_DIFFERENT_EXPLANATIONS]}
+    why = {
+        int(at): explanation(tasks, int(at), durations, medians) for at in longest[:_DIFFERENT_EXPLANATIONS]
+    }
     spill_rate = _spill_ms_per_byte(tasks)
     by_executor, by_stage = _idle(application, slots, late, why)
     parts = _parts(tasks, slots.until - tasks["begin"], spill_rate or 0.0)
@@ -121,7 +131,9 @@ def _idle(
     idle = np.maximum(steps.idle, 1)
     for column in range(len(IDLE)):
         share = np.where(steps.idle > 0, weights[:, column] / idle, 0.0)
-        np.add.at(by_executor[:, column], owner, between(steps.times, integral(steps.times, share), begins, ends))
+        np.add.at(
+            by_executor[:, column], owner, between(steps.times, integral(steps.times, share), begins, ends)
+        )
     return by_executor, by_stage
 
 
@@ -195,7 +207,9 @@ class _Steps:
             return np.full(len(self.idle), -1, np.int64)
         order = np.argsort(self._tasks["end"], kind="stable")
         ends, now = self._tasks["end"][order], self.times[:-1]
-        release = self._releases[np.searchsorted(self._releases, now, "right").clip(max=len(self._releases) - 1)]
+        release = self._releases[
+            np.searchsorted(self._releases, now, "right").clip(max=len(self._releases) - 1)
+        ]
         last = np.searchsorted(ends, release, "right") - 1
         following = np.searchsorted(ends, now, "right")
         is_under_way = (last >= 0) & (ends[last] > now)

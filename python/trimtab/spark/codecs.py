@@ -10,6 +10,7 @@ import importlib
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -110,7 +111,7 @@ def _lz4(path: Path, stream: BinaryIO, advance: Callable[[int], None]) -> Iterat
         if token & 0xF0 == _LZ4_RAW:
             yield block
         elif token & 0xF0 == _LZ4_COMPRESSED:
-            yield _unpacked(lambda packed, room=plain_bytes: unpack(packed, output_len=room), block, stream)
+            yield _unpacked(partial(unpack, output_len=plain_bytes), block, stream)
         else:
             raise Damaged(f"expected an lz4 block, found method {token & 0xF0:#x}")
 

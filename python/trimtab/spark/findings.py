@@ -7,6 +7,7 @@ is the idle core time charged to the cause, divided by the slots: the most that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -114,7 +115,7 @@ def _stragglers(context: _Context) -> Iterator[Finding]:
             f"the median {context.attribution.medians.duration[at] / 1e3:.3g} s: {why.value}",
             _straggler_advice(why),
             context.gain_ms(
-                lambda stage=stage: context.what_if.without_stragglers(stage),
+                partial(context.what_if.without_stragglers, stage),
                 context.bound_ms("straggler", stage),
             )
             * 1e-3,
@@ -142,16 +143,18 @@ def _skew(context: _Context) -> Iterator[Finding]:
         places = skewed[tasks["stage"][skewed] == stage]
         at = int(places[np.argmax(data[places])])
         median = context.attribution.medians.data[at]
-        unit = "bytes" if tasks["remote_bytes"][at] + tasks["local_bytes"][at] + tasks["input_bytes"][at] else "records"
+        unit = (
+            "bytes"
+            if tasks["remote_bytes"][at] + tasks["local_bytes"][at] + tasks["input_bytes"][at]
+            else "records"
+        )
         yield finding(
             Cause.SKEW,
             context.label(stage),
             f"partition {tasks['index'][at]} has {data[at]} {unit}, the median has {median:.0f}; it took "
             f"{context.what_if.durations[at] / 1e3:.3g} s, the median task {context.attribution.medians.duration[at] / 1e3:.3g} s",
             _skew_advice(context.application),
-            context.gain_ms(
-                lambda stage=stage: context.what_if.without_skew(stage), context.bound_ms("skew", stage)
-            )
+            context.gain_ms(partial(context.what_if.without_skew, stage), context.bound_ms("skew", stage))
             * 1e-3,
         )
 
@@ -226,7 +229,7 @@ def _spill(context: _Context) -> Iterator[Finding]:
             f"{time_ms / 1e3:.3g} s of core time",
             "more partitions (spark.sql.shuffle.partitions), or more memory per core slot (spark.executor.memory, "
             "spark.memory.fraction)",
-            context.gain_ms(lambda at=at: context.reduced(at, "spill"), time_ms / context.slot_count) * 1e-3,
+            context.gain_ms(partial(context.reduced, at, "spill"), time_ms / context.slot_count) * 1e-3,
         )
 
 
@@ -236,12 +239,16 @@ def _recomputation(context: _Context) -> Iterator[Finding]:
     for again in recomputed(context.application):
         is_again = np.zeros(len(tasks), bool)
         is_again[again.tasks] = True
-        beside = np.isin(tasks["stage"], np.unique(tasks["stage"][is_again])) & ~is_again & ~tasks["is_failed"]
+        beside = (
+            np.isin(tasks["stage"], np.unique(tasks["stage"][is_again])) & ~is_again & ~tasks["is_failed"]
+        )
         usual = float(np.median(durations[beside])) if beside.any() and again.rdd is not None else 0.0
         kept = np.where(is_again, np.minimum(durations, usual), durations)
         bound = float((durations - kept).sum()) / context.slot_count
         yield finding(
-            Cause.MEMORY_THRASH if again.rdd is not None and again.times >= _MANY_TIMES else Cause.RECOMPUTATION,
+            Cause.MEMORY_THRASH
+            if again.rdd is not None and again.times >= _MANY_TIMES
+            else Cause.RECOMPUTATION,
             context.label(again.stage),
             _recomputation_evidence(again, float(durations[is_again].sum()) * 1e-3),
             "more storage memory (spark.executor.memory, spark.memory.storageFraction), persist with MEMORY_AND_DISK or "
@@ -249,7 +256,7 @@ def _recomputation(context: _Context) -> Iterator[Finding]:
             if again.rdd is not None
             else "replicate what is expensive to make (persist with a level of two copies, or checkpoint()), and look at why "
             "executors were lost",
-            context.gain_ms(lambda kept=kept: kept, bound) * 1e-3,
+            context.gain_ms(kept.copy, bound) * 1e-3,
         )
 
 
@@ -294,7 +301,7 @@ def _wide_shuffles(context: _Context) -> Iterator[Finding]:
             "fewer partitions on both sides of the shuffle; spark.sql.adaptive.enabled=true puts small ones together; "
             "spark.shuffle.sort.bypassMergeThreshold=1 saves the opens of writing",
             context.gain_ms(
-                lambda at=at: context.reduced(at, "fetch_network", "fetch_disk"),
+                partial(context.reduced, at, "fetch_network", "fetch_disk"),
                 context.parts_ms(at, "fetch_network", "fetch_disk") / context.slot_count,
             )
             * 1e-3,

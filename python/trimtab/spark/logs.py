@@ -54,7 +54,9 @@ def logs_at(path: Path) -> list[Log]:
 def is_event_log(path: Path) -> bool:
     """Whether `path` is an event log, or a folder with some, rather than a run directory."""
     if path.is_dir():
-        return not (path / "run.json").exists() and (_rolling(path) is not None or any(True for _ in _logs_in(path)))
+        return not (path / "run.json").exists() and (
+            _rolling(path) is not None or any(True for _ in _logs_in(path))
+        )
     return path.is_file() and begins_as_log(path)
 
 

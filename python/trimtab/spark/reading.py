@@ -45,7 +45,9 @@ def read(log: Log, advance: Advance = lambda _: None) -> Application:
                 event = events.decode(line)
             except (ValueError, RecursionError) as error:
                 if builder.is_empty:
-                    raise RunError(f"{file}: line {number}: expected an event log of Spark: {error}") from error
+                    raise RunError(
+                        f"{file}: line {number}: expected an event log of Spark: {error}"
+                    ) from error
                 builder.damaged(f"{file.name}: line {number}: {error}; passed over")
                 continue
             builder.add(event)
@@ -61,7 +63,9 @@ def _lines(log: Log, file: Any, advance: Advance, builder: _Builder) -> Iterator
         for chunk in chunks(file, advance):
             total += len(chunk)
             if total > _MOST_BYTES:
-                builder.damaged(f"{file.name}: unpacks to more than {_MOST_BYTES} bytes; the rest is passed over")
+                builder.damaged(
+                    f"{file.name}: unpacks to more than {_MOST_BYTES} bytes; the rest is passed over"
+                )
                 return
             *whole, last = chunk.split(b"\n")
             if whole:
@@ -80,13 +84,17 @@ def _lines(log: Log, file: Any, advance: Advance, builder: _Builder) -> Iterator
                 )
                 rest, is_long = b"", True
     except Damaged as error:
-        builder.damaged(f"{file.name}: line {number + 1}: damaged from here on ({error}); analysed up to here")
+        builder.damaged(
+            f"{file.name}: line {number + 1}: damaged from here on ({error}); analysed up to here"
+        )
     if rest.strip() and not is_long:
         try:
             msgspec.json.decode(rest)
         except (ValueError, RecursionError):
             if number:
-                builder.remark(f"{file.name}: line {number + 1}: not complete, as in a log that is still being written")
+                builder.remark(
+                    f"{file.name}: line {number + 1}: not complete, as in a log that is still being written"
+                )
                 return
         yield number + 1, rest
 
@@ -163,7 +171,13 @@ class _Builder:
             rdd, _, partition = numbers.partition("_")
             # A level of nothing: the block was dropped to make room for others.
             is_stored = block.status.level.use_memory or block.status.level.use_disk
-            if kind == "rdd" and is_stored and rdd.isdecimal() and partition.isdecimal() and len(numbers) < 24:
+            if (
+                kind == "rdd"
+                and is_stored
+                and rdd.isdecimal()
+                and partition.isdecimal()
+                and len(numbers) < 24
+            ):
                 times = self._stores.setdefault(int(rdd), {})
                 times[int(partition)] = times.get(int(partition), 0) + 1
 
@@ -177,7 +191,14 @@ class _Builder:
         self._rows.append(
             (
                 *(info.id, info.launch, info.finish, info.getting_result, found.deserialize_ms, found.run_ms),
-                *(found.cpu_ns, found.gc_ms, found.serialize_ms, read.wait_ms, write.ns, found.memory_spilled),
+                *(
+                    found.cpu_ns,
+                    found.gc_ms,
+                    found.serialize_ms,
+                    read.wait_ms,
+                    write.ns,
+                    found.memory_spilled,
+                ),
                 *(found.disk_spilled, read.remote_bytes, read.local_bytes, write.bytes, data.bytes),
                 *(read.records + data.records, read.remote_blocks, read.local_blocks),
                 *(place, executor, info.index, info.attempt, info.failed or info.killed, info.is_speculative),
@@ -196,7 +217,9 @@ class _Builder:
         place = self._stage_places.get(key)
         if place is None:
             # Its submission is missing: the log begins later, or was compacted.
-            self._stages.setdefault(key, Stage(stage, attempt, f"stage {stage}", 0, (), self._job_of_stage.get(stage)))
+            self._stages.setdefault(
+                key, Stage(stage, attempt, f"stage {stage}", 0, (), self._job_of_stage.get(stage))
+            )
             place = self._stage_places[key] = len(self._stage_places)
         return place
 
@@ -339,7 +362,7 @@ def _relative(tasks: Any, origin: int, end: int) -> Any:
     return tasks[np.lexsort((tasks["id"], tasks["begin"]))]
 
 
-def _made_by(info: events.StageInfo) -> tuple[str, tuple[str, ...], dict[int, int]]:
+def _made_by(info: events.StageInfo) -> tuple[str, tuple[str, ...], dict[int, int], int | None]:
     """The place that made a stage's last RDD or plan node, all its operators, and what of it is to be kept.
 
     Under lazy evaluation the name of a stage is often that of the action, which says nothing about what is computed.
@@ -351,10 +374,11 @@ def _made_by(info: events.StageInfo) -> tuple[str, tuple[str, ...], dict[int, in
         operators[_scope_name(rdd.scope) or rdd.name] = None
     kept = {rdd.id: rdd.partitions for rdd in info.rdds if rdd.level.use_disk or rdd.level.use_memory}
     if not last:
-        return info.name, tuple(operators), kept
+        return info.name, tuple(operators), kept, None
     node, call_site = _scope_name(last[0].scope), last[0].call_site or info.name
     is_plan = any("spark_plan" in rdd.scope for rdd in last)
-    return (f"{node} for {call_site}" if is_plan and node else call_site), tuple(operators), kept
+    place = f"{node} for {call_site}" if is_plan and node else call_site
+    return place, tuple(operators), kept, last[0].id
 
 
 def _scope_name(scope: str) -> str:

@@ -62,11 +62,35 @@ def _kept_rdds(application: Application) -> list[Recomputed]:
 
 
 def _repeated_stages(application: Application) -> list[Recomputed]:
-    """Attempts of a stage after the first one, and stages whose shuffle files another job had made before."""
+    """Attempts of a stage after the first one, and stages that write a shuffle again after an executor was lost."""
+    has_lost = any(executor.removed is not None for executor in application.executors)
     found = []
     for at, stage in enumerate(application.stages):
-        if stage.attempt > 0:
+        if stage.attempt > 0 or (has_lost and _writes_again(application, at)):
             again = np.flatnonzero(application.tasks["stage"] == at)
             if len(again):
                 found.append(Recomputed(None, at, again, stage.attempt + 1, len(again)))
     return found
+
+
+def _writes_again(application: Application, at: int) -> bool:
+    """Whether an earlier stage has written shuffle files of the same RDD, and an executor was lost since."""
+    stage, written = application.stages[at], _written(application)
+    if stage.last_rdd is None or stage.submitted is None or not written[at]:
+        return False
+    gone = [executor.removed for executor in application.executors if executor.removed is not None]
+    return any(
+        other.last_rdd == stage.last_rdd
+        and other.completed is not None
+        and written[place]
+        and any(other.completed <= time <= stage.submitted for time in gone)
+        for place, other in enumerate(application.stages)
+        if place != at
+    )
+
+
+def _written(application: Application) -> Integers:
+    """Shuffle bytes of each stage."""
+    written = np.zeros(len(application.stages), np.int64)
+    np.add.at(written, application.tasks["stage"], application.tasks["written_bytes"])
+    return written

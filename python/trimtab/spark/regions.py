@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from trimtab.model.report import Bucket, Region, RegionLane, RegionPart, RegionSpread, Series, Spread, Timeline
+from trimtab.model.report import (
+    Bucket,
+    Region,
+    RegionLane,
+    RegionPart,
+    RegionSpread,
+    Series,
+    Spread,
+    Timeline,
+)
 from trimtab.spark.application import Application
 from trimtab.spark.attribution import Attribution
 from trimtab.spark.slots import Integers, Slots
@@ -22,7 +31,14 @@ def regions_of(application: Application, slots: Slots, attribution: Attribution)
     occupied = (slots.until - application.tasks["begin"]) * 1e-3
     idle = attribution.idle_by_stage.sum(axis=1) * 1e-3
     rows = [
-        _region(application, slots, at, np.flatnonzero(application.tasks["stage"] == at), occupied, float(idle[at]))
+        _region(
+            application,
+            slots,
+            at,
+            np.flatnonzero(application.tasks["stage"] == at),
+            occupied,
+            float(idle[at]),
+        )
         for at in range(len(application.stages))
     ]
     return tuple(sorted(rows, key=lambda row: -row.wall_s))
@@ -32,15 +48,19 @@ def _region(
     application: Application, slots: Slots, at: int, own: Integers, occupied: Numbers, idle: float
 ) -> Region:
     stage, tasks = application.stages[at], application.tasks
-    numbers = np.arange(len(slots.executor)) - np.searchsorted(np.sort(slots.executor), np.sort(slots.executor))
+    numbers = np.arange(len(slots.executor)) - np.searchsorted(
+        np.sort(slots.executor), np.sort(slots.executor)
+    )
     place_of_slot = np.empty(len(slots.executor), np.int64)
     place_of_slot[np.argsort(slots.executor, kind="stable")] = numbers
     used = np.unique(slots.slot[own])
-    work = np.bincount(slots.slot[own], occupied[own], minlength=len(slots.executor))
+    work = np.bincount(slots.slot[own], occupied[own], minlength=len(slots.executor)).astype(float)
     calls = np.bincount(slots.slot[own], minlength=len(slots.executor))
     names = [f"executor {application.executors[slots.executor[slot]].id}" for slot in used]
     submitted = stage.submitted if stage.submitted is not None else int(tasks["begin"][own].min(initial=0))
-    completed = stage.completed if stage.completed is not None else int(tasks["end"][own].max(initial=submitted))
+    completed = (
+        stage.completed if stage.completed is not None else int(tasks["end"][own].max(initial=submitted))
+    )
     wall = max(completed - submitted, 0) * 1e-3
     busy = work[used]
     place, _, line = (stage.place or stage.name).rpartition(":")
@@ -121,7 +141,9 @@ def timeline_of(application: Application, slots: Slots) -> Timeline | None:
     shown = [int(at) for at in np.argsort(-core_time)[:_MOST_SERIES] if core_time[at] > 0]
     stage = application.tasks["stage"]
     series = [
-        Series(application.stages[at].label, tuple(_mean(application, slots, stage == at, bins, width).tolist()))
+        Series(
+            application.stages[at].label, tuple(_mean(application, slots, stage == at, bins, width).tolist())
+        )
         for at in shown
     ]
     rest = ~np.isin(stage, shown)

@@ -72,7 +72,9 @@ class Schedule:
         `Schedule(application, slots).replay(durations).total`
     """
 
-    def __init__(self, application: Application, slots: Slots, only_jobs: Iterable[int] | None = None) -> None:
+    def __init__(
+        self, application: Application, slots: Slots, only_jobs: Iterable[int] | None = None
+    ) -> None:
         self._application, self._slots = application, slots
         tasks = application.tasks
         jobs = None if only_jobs is None else set(only_jobs)
@@ -98,7 +100,8 @@ class Schedule:
     @property
     def recorded_durations(self) -> Integers:
         """Of all tasks of the application: time on their slots."""
-        return self._slots.until - self._application.tasks["begin"]
+        durations: Integers = self._slots.until - self._application.tasks["begin"]
+        return durations
 
     @cached_property
     def lives(self) -> NDArray[np.void]:
@@ -109,7 +112,9 @@ class Schedule:
         lives["end_ns"] = np.where(is_last, _FOREVER, self._slots.end * _NS)
         return lives
 
-    def replay(self, durations: Integers | NDArray[np.float64], lives: NDArray[np.void] | None = None) -> Replayed:
+    def replay(
+        self, durations: Integers | NDArray[np.float64], lives: NDArray[np.void] | None = None
+    ) -> Replayed:
         """`durations`: of all tasks of the application, ms.
 
         Raises:
@@ -182,7 +187,9 @@ class Schedule:
         end = self._application.end if job.completed is None else job.completed
         moments = [(self._completed(at), at) for at in stages if self._completed(at) <= end + _TOLERANCE_MS]
         latest = max((moment for moment, _ in moments), default=job.submitted)
-        self._graph.link(self._job_start[job.id], self._job_end[job.id], 0 if moments else end - job.submitted)
+        self._graph.link(
+            self._job_start[job.id], self._job_end[job.id], 0 if moments else end - job.submitted
+        )
         for _, at in moments:
             self._graph.link(self._stage_end[at], self._job_end[job.id], end - latest)
 
@@ -218,7 +225,9 @@ class Schedule:
             submitted[at], completed[at] = self._submitted(at), self._completed(at)
         self._eligible = np.minimum(submitted[stage], tasks["begin"])
         order = chosen[np.lexsort((tasks["begin"][chosen], tasks["index"][chosen], stage[chosen]))]
-        is_same = (stage[order][1:] == stage[order][:-1]) & (tasks["index"][order][1:] == tasks["index"][order][:-1])
+        is_same = (stage[order][1:] == stage[order][:-1]) & (
+            tasks["index"][order][1:] == tasks["index"][order][:-1]
+        )
         later, earlier = order[1:][is_same], order[:-1][is_same]
         follows = tasks["end"][earlier] <= tasks["begin"][later] + _TOLERANCE_MS
         later, earlier = later[follows], earlier[follows]
@@ -227,7 +236,9 @@ class Schedule:
         first = np.setdiff1d(chosen, later)
         # A copy of a slow task is started while that one runs: as long after the submission as it was.
         waits = np.where(tasks["is_speculative"][first], tasks["begin"][first] - submitted[stage[first]], 0)
-        self._eligible[first] = np.minimum(submitted[stage[first]] + np.maximum(waits, 0), tasks["begin"][first])
+        self._eligible[first] = np.minimum(
+            submitted[stage[first]] + np.maximum(waits, 0), tasks["begin"][first]
+        )
         self._graph.link_all(starts[stage[first]], self._place[first], waits)
         needed = chosen[self._slots.until[chosen] <= completed[stage[chosen]] + _TOLERANCE_MS]
         last = submitted.copy()

@@ -30,6 +30,7 @@ from trimtab.spark.reading import Advance, read
 from trimtab.spark.regions import regions_of, timeline_of
 from trimtab.spark.slots import Slots, slots_of
 from trimtab.spark.stages import spark_of, stages_of
+from trimtab.spark.sweep import Numbers
 from trimtab.spark.what_if import WhatIf
 
 # Of the parts of tasks and the causes of idle time: the share that every report has, and what is to blame.
@@ -149,12 +150,13 @@ def _blame(application: Application, attribution: Attribution, capacity: float) 
     count = len(application.stages) + 1
     stage = application.tasks["stage"].astype(np.int64)
     sums: dict[tuple[BlameCause, int], float] = {}
+    by_stage: Numbers
     for column, name in enumerate((*PARTS, *IDLE)):
         cause = _MEANING[name][1]
         if cause is None:
             continue
         if column < len(PARTS):
-            by_stage = np.bincount(stage, attribution.parts[:, column], minlength=count)
+            by_stage = np.bincount(stage, attribution.parts[:, column], minlength=count).astype(float)
         else:
             by_stage = attribution.idle_by_stage[:, column - len(PARTS)]
         for at in np.flatnonzero(by_stage > 0).tolist():
@@ -228,7 +230,9 @@ def _lanes(analysis: Analysis) -> tuple[LaneSummary, ...]:
         number = numbers[owner] = numbers.get(owner, -1) + 1
         name = f"executor {application.executors[owner].id}"
         rows.append(
-            LaneSummary(name, number, "executor", f"core slot {number}", 0, 1, float(busy[at]) * 1e-3, 0.0, 0, 0, None)
+            LaneSummary(
+                name, number, "executor", f"core slot {number}", 0, 1, float(busy[at]) * 1e-3, 0.0, 0, 0, None
+            )
         )
     return tuple(rows)
 
@@ -265,7 +269,10 @@ def _task_kinds(application: Application) -> tuple[TaskKind, ...]:
 
 def _unavailable(analysis: Analysis) -> tuple[Unavailable, ...]:
     application = analysis.application
-    rows = [Unavailable("part of the log", remark, "the rest is in this report", Missing.RECORD) for remark in application.remarks]
+    rows = [
+        Unavailable("part of the log", remark, "the rest is in this report", Missing.RECORD)
+        for remark in application.remarks
+    ]
     if not analysis.attribution.spill_is_known and application.tasks["disk_spilled"].any():
         rows.append(
             Unavailable(
@@ -293,5 +300,3 @@ def _unavailable(analysis: Analysis) -> tuple[Unavailable, ...]:
             )
         )
     return tuple(rows)
-
-

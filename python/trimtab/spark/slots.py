@@ -89,7 +89,9 @@ def slots_of(application: Application) -> Slots:
     limits = _widened(tasks, table)
     return Slots(
         owner,
-        *(limits[owner, column] for column in range(3)),
+        limits[owner, 0],
+        limits[owner, 1],
+        limits[owner, 2],
         np.array(slot, np.int64),
         np.array(until, np.int64),
         np.array(previous, np.int64),

@@ -119,7 +119,9 @@ def _groups(application: Application, attribution: Attribution) -> Iterator[Spar
     np.add.at(by_executor[:, : len(PARTS)], tasks["executor"], attribution.parts)
     by_executor[:, len(PARTS) :] = attribution.idle_by_executor
     jobs = {job.id: job for job in application.jobs}
-    job_names = ["" if stage.job is None else _job_name(application, stage.job) for stage in application.stages]
+    job_names = [
+        "" if stage.job is None else _job_name(application, stage.job) for stage in application.stages
+    ]
     queries = [
         _query_name(application, jobs[stage.job].query) if stage.job in jobs else ""
         for stage in application.stages

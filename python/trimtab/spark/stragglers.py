@@ -60,7 +60,9 @@ def stage_medians(tasks: Tasks, durations: Integers, stages: int) -> Medians:
     def median(values: Numbers | Integers) -> Numbers:
         return medians_by(stage[good], values[good], stages)[stage]
 
-    return Medians(median(durations), median(data_of(tasks)), median(tasks["gc"]), median(tasks["fetch_wait"]))
+    return Medians(
+        median(durations), median(data_of(tasks)), median(tasks["gc"]), median(tasks["fetch_wait"])
+    )
 
 
 def idle_shares(begins: Integers, ends: Integers, slot_begins: Integers, slot_ends: Integers) -> Numbers:

@@ -61,7 +61,8 @@ class WhatIf:
     def without(self, *parts: str, share: float = 1.0) -> Numbers:
         """Durations without a share of some parts of the tasks."""
         columns = [PARTS.index(part) for part in parts]
-        return self.durations - share * self._attribution.parts[:, columns].sum(axis=1)
+        shortened: Numbers = self.durations - share * self._attribution.parts[:, columns].sum(axis=1)
+        return shortened
 
     def without_stragglers(self, stage: int | None = None) -> Numbers:
         """Durations with the median of its stage for every straggler, repeated on the replayed schedule until none is left."""
@@ -131,7 +132,10 @@ class WhatIf:
             ("1 more executor", self.durations, self.more_executors(1 / max(executors, 1))),
             ("twice the executors", self.durations, self.more_executors(1.0)),
         ]
-        made = [Change(name, self._application.end - self.gain(durations, lives)) for name, durations, lives in tried]
+        made = [
+            Change(name, self._application.end - self.gain(durations, lives))
+            for name, durations, lives in tried
+        ]
         return sorted(made, key=lambda change: change.total)
 
     def _faster_shuffle(self, share: float) -> Numbers:
@@ -177,11 +181,11 @@ class WhatIf:
             sigma = np.sqrt(np.log1p(level**2))
             ends = []
             for seed in range(SEEDS):
-                draw = np.random.default_rng((stage, seed)).lognormal(-(sigma**2) / 2, sigma, int(chosen.sum()))
+                draw = np.random.default_rng((stage, seed)).lognormal(
+                    -(sigma**2) / 2, sigma, int(chosen.sum())
+                )
                 durations[chosen] = mean * draw
                 ends.append(schedule.replay(durations).job_end[job])
             deviations.append(level * mean)
             totals.append(float(np.mean(ends)))
         return float(np.polyfit(deviations, totals, 1)[0])
-
-
