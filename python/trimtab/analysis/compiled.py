@@ -1,4 +1,4 @@
-"""The room `diagnosis`, which is compiled: who is to blame for waiting, and the critical path."""
+"""The room `diagnosis`, which is compiled: who is to blame for waiting, the critical path, and replays with a change."""
 
 from __future__ import annotations
 
@@ -29,18 +29,28 @@ BLAME = np.dtype(
     }
 )
 PATH_PART = np.dtype([("interval", "<u4"), ("lane", "<u4"), ("begin_ns", "<i8"), ("end_ns", "<i8")])
-# What is replayed. `pool` is 0 for steps that any lane may take, NO_POOL for those that take no lane.
 STEP = np.dtype(
+    [
+        ("duration_ns", "<i8"),
+        ("lead_ns", "<i8"),
+        ("recorded_begin_ns", "<i8"),
+        ("lane", "<u4"),
+        ("pooled", "<u4"),
+    ]
+)
+LINK = np.dtype(
     {
-        "names": ["duration_ns", "lead_ns", "recorded_begin_ns", "pool"],
-        "formats": ["<i8", "<i8", "<i8", "<u4"],
-        "offsets": [0, 8, 16, 24],
-        "itemsize": 32,
+        "names": ["from_step", "to_step", "latency_ns", "base"],
+        "formats": ["<u4", "<u4", "<i8", "<u4"],
+        "offsets": [0, 4, 8, 16],
+        "itemsize": 24,
     }
 )
-LINK = np.dtype([("from", "<u4"), ("to", "<u4"), ("latency_ns", "<i8")])
-LIFE = np.dtype([("begin_ns", "<i8"), ("end_ns", "<i8")])
-NO_POOL = 0xFFFFFFFF
+BEGUN = np.dtype(
+    {"names": ["begin_ns", "lane"], "formats": ["<i8", "<u4"], "offsets": [0, 8], "itemsize": 16}
+)
+# `base` of a link: its latency counts from the end or the begin of the first step.
+FROM_END, FROM_BEGIN = range(2)
 NO_LANE = NO_INTERVAL = 0xFFFFFFFF
 # `kind` of an interval.
 BUSY, WAITING, RESUMING, STOPPED = range(4)
@@ -52,14 +62,15 @@ class _IntervalTable(ctypes.Structure):
     _fields_ = (("intervals", ctypes.c_void_p), ("count", ctypes.c_size_t), ("lanes", ctypes.c_uint32))
 
 
-class _PoolWork(ctypes.Structure):
+class _StepTable(ctypes.Structure):
     _fields_ = (
         ("steps", ctypes.c_void_p),
-        ("step_count", ctypes.c_size_t),
+        ("count", ctypes.c_size_t),
         ("links", ctypes.c_void_p),
         ("link_count", ctypes.c_size_t),
-        ("lanes", ctypes.c_void_p),
-        ("lane_count", ctypes.c_size_t),
+        ("lanes", ctypes.c_uint32),
+        ("servers", ctypes.c_uint32),
+        ("server_ends_ns", ctypes.c_void_p),
     )
 
 
@@ -97,37 +108,36 @@ def critical_path(intervals: Table, lanes: int) -> Table:
     return _call("trimtab_critical_path", intervals, lanes, PATH_PART)
 
 
-def replay_pool(steps: Table, links: Table, lanes: Table) -> NDArray[np.int64]:
-    """When each step would begin, in nanoseconds.
-
-    A step begins when all steps that are linked to it have ended, `latency_ns` later. Free lanes take the ready steps of pool
-    0 in the order of `recorded_begin_ns`; a lane is there from `begin_ns` until `end_ns`.
+def replay(
+    steps: Table, links: Table, lanes: int, servers: int, server_ends_ns: NDArray[np.int64] | None = None
+) -> Table:
+    """When each step begins, and on which lane, if the program runs again as `steps` and `links` say: records of `BEGUN`.
 
     Args:
-        steps: records of `STEP`.
-        links: records of `LINK`.
-        lanes: records of `LIFE`.
+        steps: records of `STEP`; those of a lane in the order in which it does them.
+        links: records of `LINK`, by the places of steps.
+        lanes: how many there are.
+        servers: so many of the last lanes take steps of the pool when they have done their own.
+        server_ends_ns: from when on each of these begins none; None: they always do.
 
     Raises:
-        CompiledError: some steps would never begin.
+        CompiledError: steps wait for each other, nobody serves the pool, or there is no such lane or step.
         OSError: the compiled library is not there.
     """
-    called = _library().trimtab_replay_pool
-    called.restype = ctypes.c_size_t
-    kept = [
-        np.ascontiguousarray(steps, STEP),
-        np.ascontiguousarray(links, LINK),
-        np.ascontiguousarray(lanes, LIFE),
-    ]
-    given = _PoolWork(*(value for table in kept for value in (table.ctypes.data, len(table))))
-    begins = np.zeros(len(steps), np.int64)
-    buffer = ctypes.create_string_buffer(512)
-    error = _TextRoom(ctypes.addressof(buffer), len(buffer))
-    room = ctypes.c_size_t(len(steps))
-    count = called(ctypes.byref(given), ctypes.c_void_p(begins.ctypes.data), room, ctypes.byref(error))
-    if count == _FAILED:
-        raise CompiledError(buffer.value.decode())
-    return begins
+    steps, links = np.ascontiguousarray(steps, STEP), np.ascontiguousarray(links, LINK)
+    ends = None if server_ends_ns is None else np.ascontiguousarray(server_ends_ns, np.int64)
+    if ends is not None and len(ends) != servers:
+        raise CompiledError(f"server_ends_ns: expected {servers} ends, found {len(ends)}")
+    given = _StepTable(
+        steps.ctypes.data,
+        len(steps),
+        links.ctypes.data,
+        len(links),
+        lanes,
+        servers,
+        None if ends is None else ends.ctypes.data,
+    )
+    return _results("trimtab_replay", given, BEGUN, len(steps))
 
 
 @cache
@@ -136,15 +146,18 @@ def _library() -> ctypes.CDLL:
 
 
 def _call(function: str, intervals: Table, lanes: int, result: np.dtype[Any]) -> Table:
+    intervals = np.ascontiguousarray(intervals, INTERVAL)
+    return _results(function, _IntervalTable(intervals.ctypes.data, len(intervals), lanes), result)
+
+
+def _results(function: str, given: ctypes.Structure, result: np.dtype[Any], room: int = 1024) -> Table:
+    """What a function of the library returns; it is called again where there are more than `room`."""
     called = getattr(_library(), function)
     called.restype = ctypes.c_size_t
-    intervals = np.ascontiguousarray(intervals, INTERVAL)
-    given = _IntervalTable(intervals.ctypes.data, len(intervals), lanes)
     buffer = ctypes.create_string_buffer(512)
     error = _TextRoom(ctypes.addressof(buffer), len(buffer))
-    room = 1024
     while True:
-        table = np.zeros(room, result)
+        table = np.zeros(max(room, 1), result)
         count = called(
             ctypes.byref(given),
             ctypes.c_void_p(table.ctypes.data),

@@ -20,7 +20,7 @@ from trimtab.spark.attribution import IDLE, PARTS, Attribution
 from trimtab.spark.recomputing import Recomputed, recomputed
 from trimtab.spark.slots import Slots
 from trimtab.spark.stragglers import Why, data_of
-from trimtab.spark.sweep import Numbers
+from trimtab.spark.sweep import Integers, Numbers
 from trimtab.spark.what_if import WhatIf
 
 _LEAST_GAIN_SHARE = 0.01
@@ -43,6 +43,11 @@ class _Context:
     ) -> None:
         self.application, self.slots = application, slots
         self.attribution, self.what_if = attribution, what_if
+        stages = len(application.stages)
+        self._parts_by_stage = np.zeros((stages, len(PARTS)))
+        np.add.at(self._parts_by_stage, application.tasks["stage"], attribution.parts)
+        self.task_counts = np.bincount(application.tasks["stage"], minlength=stages)
+        self.core_times = np.bincount(application.tasks["stage"], what_if.durations, minlength=stages)
         self.slot_count = max(slots.capacity_ms / max(application.end, 1), 1.0)
 
     def label(self, stage: int) -> str:
@@ -66,7 +71,14 @@ class _Context:
     def parts_ms(self, stage: int, *parts: str) -> float:
         """Of all tasks of a stage."""
         columns = [PARTS.index(part) for part in parts]
-        return float(self.attribution.parts[self.application.tasks["stage"] == stage][:, columns].sum())
+        return float(self._parts_by_stage[stage, columns].sum())
+
+    def by_stage(self, *names: str) -> Integers:
+        """The sum of some columns of the tasks' table."""
+        sums = np.zeros(len(self.application.stages), np.int64)
+        for name in names:
+            np.add.at(sums, self.application.tasks["stage"], self.application.tasks[name])
+        return sums
 
     def reduced(self, stage: int, *parts: str) -> Numbers:
         """Durations without some parts in one stage."""
@@ -167,16 +179,11 @@ def _skew_advice(application: Application) -> str:
 
 def _small_tasks(context: _Context) -> Iterator[Finding]:
     """gain = replay with a task per slot's worth of starting costs: what starting takes is paid by fewer tasks."""
-    tasks = context.application.tasks
     for at, stage in enumerate(context.application.stages):
-        is_in = tasks["stage"] == at
-        count = int(is_in.sum())
+        count, total = int(context.task_counts[at]), float(context.core_times[at])
         wanted = _TASKS_PER_SLOT * context.slot_count
-        if count <= wanted or np.median(context.what_if.durations[is_in]) > _SMALL_TASK_MS:
-            continue
         overhead = context.parts_ms(at, "scheduler_delay", "deserialization")
-        total = float(context.what_if.durations[is_in].sum())
-        if overhead < _OVERHEAD_SHARE * total:
+        if count <= wanted or total > _SMALL_TASK_MS * count or overhead < _OVERHEAD_SHARE * total:
             continue
         saved = 1 - wanted / count
 
@@ -210,15 +217,14 @@ def _few_partitions(context: _Context) -> Iterator[Finding]:
 
 
 def _seconds_of(context: _Context, stage: int) -> float:
-    return float(context.what_if.durations[context.application.tasks["stage"] == stage].sum()) * 1e-3
+    return float(context.core_times[stage]) * 1e-3
 
 
 def _spill(context: _Context) -> Iterator[Finding]:
     """gain = replay without the estimated time of spilling."""
-    tasks = context.application.tasks
+    on_disk, in_memory = context.by_stage("disk_spilled"), context.by_stage("memory_spilled")
     for at, stage in enumerate(context.application.stages):
-        is_in = tasks["stage"] == at
-        disk, memory = int(tasks["disk_spilled"][is_in].sum()), int(tasks["memory_spilled"][is_in].sum())
+        disk, memory = int(on_disk[at]), int(in_memory[at])
         if not disk:
             continue
         time_ms = context.parts_ms(at, "spill")
@@ -286,11 +292,10 @@ def _garbage(context: _Context) -> Iterator[Finding]:
 
 def _wide_shuffles(context: _Context) -> Iterator[Finding]:
     """gain = replay without the waits for shuffle data; opens themselves are not in the log."""
-    tasks = context.application.tasks
+    all_blocks = context.by_stage("remote_blocks", "local_blocks")
+    all_bytes = context.by_stage("remote_bytes", "local_bytes")
     for at, stage in enumerate(context.application.stages):
-        is_in = tasks["stage"] == at
-        blocks = int((tasks["remote_blocks"] + tasks["local_blocks"])[is_in].sum())
-        read = int((tasks["remote_bytes"] + tasks["local_bytes"])[is_in].sum())
+        blocks, read = int(all_blocks[at]), int(all_bytes[at])
         if blocks < _MANY_BLOCKS or read > blocks * _SMALL_BLOCK_BYTES:
             continue
         yield finding(

@@ -13,11 +13,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.analysis.compiled import LIFE, LINK, NO_POOL, STEP, CompiledError, replay_pool
+from trimtab.analysis import compiled
 from trimtab.spark.application import Application, Job
 from trimtab.spark.slots import Integers, Slots
 
 _NS = 1_000_000
+# When a slot is there.
+LIFE = np.dtype([("begin_ns", "<i8"), ("end_ns", "<i8")])
 _FOREVER = np.iinfo(np.int64).max
 # Completions are noted by other threads of the driver than ends of tasks.
 _TOLERANCE_MS = 5
@@ -58,8 +60,8 @@ class _Graph:
     def table(self) -> NDArray[np.void]:
         lists = [np.array(values, np.int64) for values in (self.froms, self.tos, self.latencies)]
         columns = [np.concatenate([lists[at], *(array[at] for array in self.arrays)]) for at in range(3)]
-        table = np.zeros(len(columns[0]), LINK)
-        for name, values in zip(("from", "to", "latency_ns"), columns, strict=True):
+        table = np.zeros(len(columns[0]), compiled.LINK)
+        for name, values in zip(("from_step", "to_step", "latency_ns"), columns, strict=True):
             table[name] = values
         table["latency_ns"] *= _NS
         return table
@@ -121,22 +123,19 @@ class Schedule:
             CompiledError: it comes to no end.
         """
         lives = self.lives if lives is None else lives
-        steps = np.zeros(self._graph.steps, STEP)
-        steps["pool"] = NO_POOL
+        steps = np.zeros(self._graph.steps + len(lives), compiled.STEP)
+        steps["lane"] = compiled.NO_LANE
         count = len(self.chosen)
         given = np.asarray(durations)[self.chosen]
         lasting = np.maximum(given * _NS, 0).astype(np.int64)
-        steps["pool"][:count] = 0
+        steps["pooled"][:count] = 1
         steps["duration_ns"][:count] = lasting
         steps["lead_ns"][:count] = self._lead[self.chosen] * _NS
         steps["recorded_begin_ns"][:count] = self._application.tasks["begin"][self.chosen] * _NS
-        try:
-            begins = replay_pool(steps, self._links, lives)
-        except CompiledError:
-            # Slots that went away are missing: better too many of them than no answer.
-            always = lives.copy()
-            always["end_ns"] = _FOREVER
-            begins = replay_pool(steps, self._links, always)
+        # The first step of a slot lasts until it is there.
+        steps["lane"][self._graph.steps :] = np.arange(len(lives))
+        steps["duration_ns"][self._graph.steps :] = lives["begin_ns"]
+        begins = self._begins(steps, lives["end_ns"])
         ends = begins + steps["duration_ns"]
         last = max((float(ends[step]) for step in self._job_end.values()), default=float(ends.max(initial=0)))
         return Replayed(
@@ -145,6 +144,16 @@ class Schedule:
             last / _NS + self._tail,
             {job: float(ends[step]) / _NS for job, step in self._job_end.items()},
         )
+
+    def _begins(self, steps: NDArray[np.void], slot_ends: Integers) -> Integers:
+        """In nanoseconds."""
+        slots = len(slot_ends)
+        try:
+            begun = compiled.replay(steps, self._links, slots, slots, slot_ends)
+        except compiled.CompiledError:
+            # Slots that went away are missing: better too many of them than no answer.
+            begun = compiled.replay(steps, self._links, slots, slots)
+        return np.asarray(begun["begin_ns"], np.int64)
 
     @cached_property
     def _lead(self) -> Integers:
@@ -244,9 +253,9 @@ class Schedule:
         last = submitted.copy()
         np.maximum.at(last, stage[needed], self._slots.until[needed])
         self._graph.link_all(self._place[needed], ends[stage[needed]], (completed - last)[stage[needed]])
+        needed_count = np.bincount(stage[needed], minlength=count)
         for at in self._stages:
-            has_none = not np.any(stage[needed] == at)
-            latency = completed[at] - submitted[at] if has_none else 0
+            latency = 0 if needed_count[at] else completed[at] - submitted[at]
             self._graph.link(self._stage_start[at], self._stage_end[at], int(latency))
 
     def _submitted(self, at: int) -> int:

@@ -22,7 +22,7 @@ _SKEW = 2.0
 _LEVELS = (0.25, 0.5, 1.0)
 SEEDS = 200
 # Steps that are replayed for it in all: some seconds.
-_MOST_STEPS = 20_000_000
+_MOST_STEPS = 12_000_000
 
 
 @dataclass(frozen=True)

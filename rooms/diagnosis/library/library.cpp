@@ -2,6 +2,7 @@
 // layouts.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <span>
@@ -19,8 +20,7 @@ using namespace trimtab::diagnosis;
 
 static_assert(sizeof(lane_interval) == 32 && offsetof(lane_interval, lane) == 16 && offsetof(lane_interval, kind) == 28);
 static_assert(sizeof(blame_sum) == 32 && offsetof(blame_sum, culprit_kind) == 8 && offsetof(blame_sum, ns) == 16);
-static_assert(sizeof(step) == 32 && offsetof(step, recorded_begin_ns) == 16 && offsetof(step, pool) == 24);
-static_assert(sizeof(link) == 16 && offsetof(link, to) == 4 && offsetof(link, latency_ns) == 8);
+static_assert(sizeof(link) == 24 && offsetof(link, latency_ns) == 8 && offsetof(link, base) == 16);
 static_assert(sizeof(path_part) == 24 && offsetof(path_part, begin_ns) == 8);
 
 constexpr std::size_t failed = ~std::size_t{0};
@@ -32,33 +32,67 @@ struct interval_table {
   lane_order order() const { return {std::span(intervals, count), lanes}; }
 };
 
-// Lanes that serve pool 0 while they are there.
-struct lane_life {
-  std::int64_t begin_ns, end_ns;
+// A step of a lane, of the pool, or of neither.
+struct placed_step {
+  std::int64_t duration_ns, lead_ns, recorded_begin_ns;
+  lane_index lane;       // no_lane: the pool's, or a join
+  std::uint32_t pooled;  // not 0: the pool's
 };
 
-struct pool_work {
-  const step* steps;
-  std::size_t step_count;
+struct step_table {
+  const placed_step* steps;
+  std::size_t count;
   const link* links;
   std::size_t link_count;
-  const lane_life* lanes;
-  std::size_t lane_count;
+  lane_index lanes, servers;  // the last `servers` of the lanes serve the pool when they have done their own steps
+  const std::int64_t* server_ends_ns;  // from when on each of them begins no step of the pool; null: never
 
-  // A lane comes with a step of its own, behind the given ones, which lasts until it is there.
   work program() const {
-    work made{{steps, steps + step_count}, {links, links + link_count}, {}, 1};
-    for (const link& item : made.links)
-      if (item.from >= step_count || item.to >= step_count) throw std::invalid_argument("a link to a step that there is not");
-    made.lanes.reserve(lane_count);
-    for (const lane_life& life : std::span(lanes, lane_count)) {
-      const auto birth = static_cast<step_index>(made.steps.size());
-      made.steps.push_back({life.begin_ns, 0, 0, no_pool});
-      made.lanes.push_back({{duty_kind::own_step, birth}, {duty_kind::serve_pool, 0, life.end_ns}});
+    work made;
+    made.pools = 1;
+    made.lanes.resize(lanes);
+    made.steps.reserve(count);
+    for (std::size_t at = 0; at < count; ++at) {
+      const placed_step& item = steps[at];
+      made.steps.push_back({item.duration_ns, item.lead_ns, item.recorded_begin_ns, item.pooled != 0 ? 0 : no_pool});
+      if (item.lane == no_lane) continue;
+      if (item.lane >= lanes) throw std::invalid_argument(wrong("step", at, "a lane below ", lanes, item.lane));
+      made.lanes[item.lane].push_back({duty_kind::own_step, static_cast<std::uint32_t>(at)});
+    }
+    for (std::size_t at = 0; at < link_count; ++at)
+      if (const auto last = std::max(links[at].from, links[at].to); last >= count)
+        throw std::invalid_argument(wrong("link", at, "steps below ", count, last));
+    made.links.assign(links, links + link_count);
+    const lane_index first = lanes - std::min(servers, lanes);
+    for (lane_index at = first; at < lanes; ++at) {
+      duty serving{duty_kind::serve_pool, 0};
+      if (server_ends_ns != nullptr) serving.until_ns = server_ends_ns[at - first];
+      made.lanes[at].push_back(serving);
     }
     return made;
   }
+
+ private:
+  static std::string wrong(const char* what, std::size_t at, const char* expected, std::size_t limit, std::size_t found) {
+    return std::string(what) + " " + std::to_string(at) + ": expected " + expected + std::to_string(limit) + ", found " +
+           std::to_string(found);
+  }
 };
+
+struct begun_step {
+  std::int64_t begin_ns;
+  lane_index lane;
+};
+
+std::vector<begun_step> begun_steps(const step_table& table) {
+  std::string problem;
+  const auto result = replay(table.program(), &problem);
+  if (!result) throw std::invalid_argument(problem);
+  std::vector<begun_step> steps;
+  steps.reserve(table.count);
+  for (std::size_t at = 0; at < table.count; ++at) steps.push_back({result->begin_ns[at], result->lane[at]});
+  return steps;
+}
 
 struct text_room {
   char* text;
@@ -92,16 +126,8 @@ __attribute__((visibility("default"))) std::size_t trimtab_critical_path(const i
   return results([&] { return critical_path(table->order()); }, to, room, error);
 }
 
-// When each step begins, in nanoseconds.
-__attribute__((visibility("default"))) std::size_t trimtab_replay_pool(const pool_work* given, std::int64_t* to,
-                                                                       std::size_t room, const text_room* error) noexcept {
-  const auto begins = [&] {
-    std::string problem;
-    std::optional<replayed> result = replay(given->program(), &problem);
-    if (!result) throw std::runtime_error(problem);
-    result->begin_ns.resize(given->step_count);
-    return result->begin_ns;
-  };
-  return results(begins, to, room, error);
+__attribute__((visibility("default"))) std::size_t trimtab_replay(const step_table* table, begun_step* to, std::size_t room,
+                                                                  const text_room* error) noexcept {
+  return results([&] { return begun_steps(*table); }, to, room, error);
 }
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,17 @@ from trimtab.traces.trace import Trace
 _BLOCK = 1 << 16
 
 
-def intervals_of(trace: Trace) -> Intervals | None:
+@dataclass(frozen=True)
+class Lanes:
+    """The lanes of a process that take part, with what is known of them; `pieces` has an entry for each lane."""
+
+    parts: tuple[LaneParts, ...]
+    known: Known
+    pieces: tuple[Pieces, ...]
+    ns_per_tick: float
+
+
+def lanes_of(trace: Trace) -> Lanes | None:
     """None where the process has no events of regions or tasks, or not all of them."""
     process = trace.process
     is_whole = all(
@@ -36,20 +48,27 @@ def intervals_of(trace: Trace) -> Intervals | None:
         return None
     known = Known(Teams.of(used), Barriers.of(used), Holds.of(used), Gifts.of(used), last_task_lane(used))
     switches = process.switches
-    pieces = [
+    pieces = tuple(
         without_cpu(
             _pieces(parts, at, known, trace.end_ticks - start),
             switches[switches["b"] == parts.lane.id],
             start,
         )
         for at, parts in enumerate(used)
-    ]
-    lanes = tuple(parts.lane.id for parts in used)
-    # Of a long trace these take gigabytes.
-    del built, used, known
-    whole = joined(pieces)
-    del pieces
-    return _finished(whole, lanes, process.ns_per_tick)
+    )
+    return Lanes(tuple(used), known, pieces, process.ns_per_tick)
+
+
+def intervals_of(trace: Trace) -> Intervals | None:
+    """As `lanes_of`."""
+    lanes = lanes_of(trace)
+    return intervals_of_lanes(lanes) if lanes is not None else None
+
+
+def intervals_of_lanes(lanes: Lanes) -> Intervals:
+    """The pieces as intervals, in nanoseconds."""
+    numbers = tuple(parts.lane.id for parts in lanes.parts)
+    return _finished(joined(lanes.pieces), numbers, lanes.ns_per_tick)
 
 
 def _pieces(parts: LaneParts, at: int, known: Known, end: int) -> Pieces:
