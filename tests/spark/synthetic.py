@@ -46,7 +46,11 @@ class Stage:
     rdds: Sequence[dict[str, Any]] | None = None
 
     def info(self, has_ended: bool) -> dict[str, Any]:
-        made = {"RDD ID": self.id * 10, "Name": "MapPartitionsRDD", "Callsite": f"map at program.py:{self.id + 100}"}
+        made = {
+            "RDD ID": self.id * 10,
+            "Name": "MapPartitionsRDD",
+            "Callsite": f"map at program.py:{self.id + 100}",
+        }
         info: dict[str, Any] = {
             "Stage ID": self.id,
             "Stage Attempt ID": self.attempt,
@@ -125,14 +129,18 @@ def events(
         info = {"Host": f"node{executor}", "Total Cores": cores}
         timed.append((added, 0, _event("ExecutorAdded", added, executor) | {"Executor Info": info}))
         if removed is not None:
-            timed.append((removed, 8, _event("ExecutorRemoved", removed, executor) | {"Removed Reason": "lost"}))
+            timed.append(
+                (removed, 8, _event("ExecutorRemoved", removed, executor) | {"Removed Reason": "lost"})
+            )
     number = 0
     for job in jobs:
         start = {"Event": "SparkListenerJobStart", "Job ID": job.id, "Submission Time": START + job.begin}
         start |= {"Stage IDs": [stage.id for stage in job.stages], "Properties": job.properties}
         timed.append((job.begin, 1, start))
         for stage in job.stages:
-            timed.append((stage.begin, 2, {"Event": "SparkListenerStageSubmitted", "Stage Info": stage.info(False)}))
+            timed.append(
+                (stage.begin, 2, {"Event": "SparkListenerStageSubmitted", "Stage Info": stage.info(False)})
+            )
             for task in stage.tasks:
                 info = task_info(number, task, 0)
                 begin = {"Event": "SparkListenerTaskStart", "Stage ID": stage.id, "Task Info": info}
@@ -170,7 +178,13 @@ def write_large(path: Path, tasks: int, executors: int = 16, cores: int = 8) -> 
         for event in events([], None, names):
             stream.write(json.dumps(event, separators=(",", ":")) + "\n")
         padding = [
-            {"ID": at, "Name": f"internal.metrics.number{at}", "Update": at, "Value": at * 7, "Internal": True}
+            {
+                "ID": at,
+                "Name": f"internal.metrics.number{at}",
+                "Update": at,
+                "Value": at * 7,
+                "Internal": True,
+            }
             for at in range(22)
         ]
         now, number = 1000, 0
@@ -195,6 +209,8 @@ def write_large(path: Path, tasks: int, executors: int = 16, cores: int = 8) -> 
             completed = {"Event": "SparkListenerStageCompleted", "Stage Info": stage.info(True)}
             stream.write(json.dumps(completed, separators=(",", ":")) + "\n")
             last = {"Event": "SparkListenerJobEnd", "Job ID": job, "Completion Time": START + now}
-            stream.write(json.dumps(last | {"Job Result": {"Result": "JobSucceeded"}}, separators=(",", ":")) + "\n")
+            stream.write(
+                json.dumps(last | {"Job Result": {"Result": "JobSucceeded"}}, separators=(",", ":")) + "\n"
+            )
         stream.write(json.dumps({"Event": "SparkListenerApplicationEnd", "Timestamp": START + now}) + "\n")
     return path

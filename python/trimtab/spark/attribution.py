@@ -71,7 +71,9 @@ def attribute(application: Application, slots: Slots) -> Attribution:
     }
     spill_rate = _spill_ms_per_byte(tasks)
     by_executor, by_stage = _idle(application, slots, late, why)
-    parts = _parts(tasks, slots.until - tasks["begin"], spill_rate or 0.0)
+    is_over = np.array([stage.completed is not None for stage in application.stages], bool)
+    is_lost = tasks["is_failed"] | (tasks["is_running"] & is_over[tasks["stage"]])
+    parts = _parts(tasks, slots.until - tasks["begin"], spill_rate or 0.0, is_lost)
     return Attribution(parts, by_executor, by_stage, late, why, medians, spill_rate is not None)
 
 
@@ -84,8 +86,11 @@ def _spill_ms_per_byte(tasks: Tasks) -> float | None:
     return 2 * float(tasks["shuffle_write_ns"].sum()) * 1e-6 / written if written else None
 
 
-def _parts(tasks: Tasks, occupied: Integers, spill_rate: float) -> Numbers:
-    """Of each task; every part takes what is left by those before it, so that they add up to the time on the slot."""
+def _parts(tasks: Tasks, occupied: Integers, spill_rate: float, is_lost: NDArray[np.bool_]) -> Numbers:
+    """Of each task; every part takes what is left by those before it, so that they add up to the time on the slot.
+
+    Lost are attempts that failed or were killed, and those whose end Spark did not wait for, because their stage was over.
+    """
     left = occupied.astype(float)
     columns: dict[str, Numbers] = {name: np.zeros(len(tasks)) for name in PARTS}
 
@@ -94,7 +99,6 @@ def _parts(tasks: Tasks, occupied: Integers, spill_rate: float) -> Numbers:
         columns[name] += taken
         return limit - taken
 
-    is_lost = tasks["is_failed"]
     left = take("failed", np.where(is_lost, left, 0), left)
     left = take("unattributed", np.where(tasks["is_running"] | ~tasks["has_metrics"], left, 0), left)
     left = take("deserialization", tasks["deserialize"], left)

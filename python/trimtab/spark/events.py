@@ -213,6 +213,22 @@ _TYPES: dict[str, type[Struct]] = {
 }
 _DECODERS = {name.encode(): msgspec.json.Decoder(kind) for name, kind in _TYPES.items()}
 _PREFIX = b'{"Event":"'
+_LONGEST_NAME = 200
+
+
+class _Named(Struct):
+    event: str = field(name="Event")
+
+
+_NAMES = msgspec.json.Decoder(_Named)
+
+
+def _named(line: bytes) -> bytes:
+    """Of a line that somebody has written anew, with spaces or in another order."""
+    try:
+        return _NAMES.decode(line).event.encode()
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"expected an event, found {line[:40]!r}") from error
 
 
 def decode(line: bytes) -> Event | None:
@@ -221,10 +237,12 @@ def decode(line: bytes) -> Event | None:
     Raises:
         ValueError: the line is no event, or a damaged one (msgspec's errors are of this kind).
     """
-    if not line.startswith(_PREFIX):
-        raise ValueError(f"expected an event, found {line[:40]!r}")
-    end = line.find(b'"', len(_PREFIX), len(_PREFIX) + 200)
-    decoder = _DECODERS.get(line[len(_PREFIX) : end])
+    if line.startswith(_PREFIX):
+        end = line.find(b'"', len(_PREFIX), len(_PREFIX) + _LONGEST_NAME)
+        name = line[len(_PREFIX) : end]
+    else:
+        name = _named(line)
+    decoder = _DECODERS.get(name)
     if decoder is None:
         return None
     event: Any = decoder.decode(line)

@@ -11,6 +11,7 @@ from trimtab.model import RunError
 from trimtab.spark.codecs import Damaged, chunks
 
 _ROLLED = re.compile(r"events_(\d{1,9})_.*", re.DOTALL)
+_BEGIN = re.compile(rb'\s*\{\s*"Event"\s*:')
 _FIRST_BYTES = 65536
 _MOST_LOGS = 10_000
 
@@ -73,7 +74,7 @@ def begins_as_log(path: Path) -> bool:
         return "is compressed with" in str(error)
     except Damaged:
         return False
-    return head.lstrip().startswith(b'{"Event":')
+    return _BEGIN.match(head) is not None
 
 
 def _rolling(folder: Path) -> Log | None:

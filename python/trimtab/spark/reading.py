@@ -151,15 +151,17 @@ class _Builder:
             self._actions[type(event)](event)
 
     def _see(self, *times: int | None) -> None:
-        self._last = max(self._last, *(time for time in times if time))
+        for time in times:
+            if time and time > self._last:
+                self._last = time
 
     def _task_start(self, event: events.TaskStart) -> None:
         self._running[event.info.id] = event
-        self._see(event.info.launch, 0)
+        self._see(event.info.launch)
 
     def _task_end(self, event: events.TaskEnd) -> None:
         self._running.pop(event.info.id, None)
-        self._see(event.info.finish, 0)
+        self._see(event.info.finish)
         self._add_row(event.stage, event.stage_attempt, event.info, event.metrics, False)
         if event.metrics is not None and event.metrics.blocks:
             self._store(event.metrics.blocks)
@@ -245,7 +247,7 @@ class _Builder:
             info.failure,
             *_made_by(info),
         )
-        self._see(info.submitted, info.completed, 0)
+        self._see(info.submitted, info.completed)
 
     def _job_start(self, event: events.JobStart) -> None:
         properties = event.properties or {}
@@ -259,33 +261,33 @@ class _Builder:
         )
         for stage in event.stages:
             self._job_of_stage[stage] = event.id
-        self._see(event.submitted, 0)
+        self._see(event.submitted)
 
     def _job_end(self, event: events.JobEnd) -> None:
         if event.id in self._jobs:
             self._jobs[event.id].completed = event.completed
             self._jobs[event.id].has_failed = event.result.result != "JobSucceeded"
-        self._see(event.completed, 0)
+        self._see(event.completed)
 
     def _executor_added(self, event: events.ExecutorAdded) -> None:
         self._executors[event.id] = Executor(
             event.id, event.info.host, event.info.cores, event.time, event.info.requested
         )
         self._executor_places.setdefault(event.id, len(self._executor_places))
-        self._see(event.time, 0)
+        self._see(event.time)
 
     def _executor_removed(self, event: events.ExecutorRemoved) -> None:
         if event.id in self._executors:
             self._executors[event.id].removed = event.time
             self._executors[event.id].removed_reason = event.reason
-        self._see(event.time, 0)
+        self._see(event.time)
 
     def _application_start(self, event: events.ApplicationStart) -> None:
         self._header.update(started=event.time, name=event.name, id=event.id or "")
 
     def _application_end(self, event: events.ApplicationEnd) -> None:
         self._ended = event.time
-        self._see(event.time, 0)
+        self._see(event.time)
 
     def _environment(self, event: events.Environment) -> None:
         self._settings = {str(key): str(value) for key, value in event.spark.items()}

@@ -67,6 +67,8 @@ def stage_medians(tasks: Tasks, durations: Integers, stages: int) -> Medians:
 
 def idle_shares(begins: Integers, ends: Integers, slot_begins: Integers, slot_ends: Integers) -> Numbers:
     """Of each task: the mean share of slots that were idle while it ran."""
+    if not len(begins):
+        return np.zeros(0)
     times = np.unique(np.concatenate([begins, ends, slot_begins, slot_ends]))
     running = between(times, integral(times, counts(times, begins, ends)), begins, ends)
     there = between(times, integral(times, counts(times, slot_begins, slot_ends)), begins, ends)

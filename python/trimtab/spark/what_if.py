@@ -148,7 +148,7 @@ class WhatIf:
         """By stage: the slope of its job's replayed time against the standard deviation of the stage's task times.
 
         Task times are drawn from log-normal distributions with the stage's mean, and 25, 50 and 100 % of it as standard
-        deviation; 0 % is the start. Stages with most core time first, as long as there is time for it.
+        deviation; 0 % is the start. Each draw is scaled to the stage's work, so that only its variation counts. Stages with most core time first, as long as there is time for it.
         """
         if not self.is_trusted:
             return {}
@@ -177,14 +177,13 @@ class WhatIf:
         durations = self.durations.copy()
         durations[chosen] = mean
         deviations, totals = [0.0], [schedule.replay(durations).job_end[job]]
+        draws = np.random.default_rng(stage).standard_normal((SEEDS, int(chosen.sum())))
         for level in _LEVELS:
-            sigma = np.sqrt(np.log1p(level**2))
+            factors = np.exp(np.sqrt(np.log1p(level**2)) * draws)
+            factors /= factors.mean(axis=1, keepdims=True)
             ends = []
-            for seed in range(SEEDS):
-                draw = np.random.default_rng((stage, seed)).lognormal(
-                    -(sigma**2) / 2, sigma, int(chosen.sum())
-                )
-                durations[chosen] = mean * draw
+            for row in factors:
+                durations[chosen] = mean * row
                 ends.append(schedule.replay(durations).job_end[job])
             deviations.append(level * mean)
             totals.append(float(np.mean(ends)))
