@@ -44,7 +44,7 @@ struct step_table {
   std::size_t count;
   const link* links;
   std::size_t link_count;
-  lane_index lanes, servers;  // the last `servers` of the lanes serve the pool when they have done their own steps
+  lane_index lanes, servers;           // the last `servers` of the lanes serve the pool when they have done their own steps
   const std::int64_t* server_ends_ns;  // from when on each of them begins no step of the pool; null: never
 
   work program() const {

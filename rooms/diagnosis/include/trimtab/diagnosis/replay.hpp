@@ -44,7 +44,7 @@ struct link {
 enum class duty_kind : std::uint8_t { own_step, serve_pool };
 struct duty {
   duty_kind kind = duty_kind::own_step;
-  std::uint32_t index = 0;  // of the step, or of the pool
+  std::uint32_t index = 0;                                           // of the step, or of the pool
   std::int64_t until_ns = std::numeric_limits<std::int64_t>::max();  // of serve_pool: no step is begun from then on
 };
 
