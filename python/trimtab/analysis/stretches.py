@@ -66,6 +66,18 @@ _DOINGS = {
     Doing.PREEMPTED: (LaneState.NO_CPU, "has no CPU in"),
     Doing.ARRIVAL: (LaneState.ARRIVAL, "has not begun its part of"),
 }
+# What it does when that is over, and it has not gone on yet.
+_RESUMINGS = {
+    Doing.ARRIVAL: "has not begun its part of",
+    Doing.JOIN: "has not gone on yet behind",
+    Doing.BARRIER: "has not left a barrier yet of",
+    Doing.LOCK: "has not taken the free lock yet of",
+    Doing.FORK: "has not begun its part of the next region",
+    **dict.fromkeys(
+        (Doing.DEPENDENCE, Doing.SPAWN, Doing.FAR_TASK, Doing.NO_FURTHER_TASK),
+        "has not begun a task that is ready",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -186,7 +198,8 @@ def _class_of(groups: tuple[Group, ...], key: int) -> LaneClass:
         return LaneClass(state, words, group.subject, cause_of(group, end, culprit, kind), blamed)
     if kind is Kind.RESUMING:
         cause = cause_of_itself(group.doing, kind)
-        return LaneClass(LaneState.ARRIVAL, f"goes on late: {words}", group.subject, cause, group.subject)
+        words = _RESUMINGS.get(group.doing, "could go on and has not done it yet in")
+        return LaneClass(LaneState.ARRIVAL, words, group.subject, cause, group.subject)
     if kind is Kind.STOPPED or group.doing is Doing.RUNTIME:
         cause = cause_of_itself(group.doing, kind)
         return LaneClass(state, words, group.subject, cause, group.subject)

@@ -25,6 +25,11 @@ export function ofBlame(row: Blamed): Chosen {
     each.cause === row.cause && (subjectOf(process, each.blamed)?.key ?? "") === (row.key ?? "");
 }
 
+/** The work that such a row is charged to. */
+export function culpritOf(row: Blamed): Chosen {
+  return (each, process) => each.cause === null && !!row.key && subjectOf(process, each.subject)?.key === row.key;
+}
+
 /** Time that is lost at a subject; where none is, the work in it. */
 export function ofSubject(model: LaneModel, name: string): Chosen {
   const lost: Chosen = (each, process) =>
