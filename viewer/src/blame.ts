@@ -2,8 +2,8 @@
 
 import { type Child, h, note, section } from "./dom";
 import { percent, seconds, shortened } from "./format";
+import type { Blamed, PathPart, Pop, Report, WhatIf } from "./report";
 import type { LaneJumps } from "./lane_view/section";
-import type { Blamed, PathPart, Pop, Report } from "./report";
 import { Table } from "./table";
 
 const LONGEST_NAME = 80;
@@ -18,6 +18,7 @@ export function blame(report: Report, jumps: LaneJumps | null = null): HTMLEleme
     blamed(report.blame, jumps),
     path(report.critical_path),
     report.pop !== null && note(efficiencies(report.pop)),
+    whatIf(report.what_if),
   );
 }
 
@@ -58,6 +59,32 @@ function path(rows: PathPart[]): Child {
       { title: "share", key: (row) => row.share, cell: (row) => percent(row.share), isNumber: true },
     ],
   }).root;
+}
+
+/** What the run would take with changes; without any where the replay does not fit. */
+function whatIf(rows: WhatIf[]): Child {
+  const [unchanged, ...changes] = rows;
+  if (unchanged === undefined) return null;
+  const error = unchanged.replay_error ?? 0;
+  const fit = `A replay of the unchanged run is ${percent(Math.abs(error))} ${error >= 0 ? "longer" : "shorter"} than the run`;
+  if (!changes.length) return note(`${fit}, too much to predict anything.`);
+  const table = new Table<WhatIf>({
+    caption: "What if",
+    rows: changes,
+    sortBy: 2,
+    words: (row) => row.change,
+    columns: [
+      { title: "if", key: (row) => row.change, cell: (row) => shortened(row.change, LONGEST_NAME) },
+      {
+        title: "it would take",
+        key: (row) => row.predicted_s,
+        cell: (row) => seconds(row.predicted_s),
+        isNumber: true,
+      },
+      { title: "saved", key: (row) => row.gain_s, cell: (row) => seconds(row.gain_s), isNumber: true },
+    ],
+  }).root;
+  return h("div", {}, table, note(`${fit}.`));
 }
 
 /** What the reader has no text for was work. */
