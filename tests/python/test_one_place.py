@@ -35,6 +35,7 @@ ALLOWED = {
     "jobs/meeting.py": ({"fdopen"}, "memory without a name"),
     "history/store.py": ({"open"}, "makes the file with O_EXCL; SQLite opens it by its name"),
     "report/html.py": ({"read_text"}, "our own page"),
+    "cli/view.py": ({"open"}, "the user's browser, at our own address"),
     "cli/counters.py": ({"read_text"}, "our own table"),
     "options.py": ({"read_text"}, "our own table"),
     "experiments/results.py": ({"mkdir", "read_text"}, f"the folder that the user named; {OWN_SYSTEM}"),

@@ -8,13 +8,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trimtab.analysis import compiled
+from trimtab.analysis.changes import Predictions, predictions_of
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces import Trace
-from trimtab.traces.intervals import Doing, Group, Intervals, Kind, Pace, intervals_of, intervals_of_job
+from trimtab.traces.intervals import (
+    Doing,
+    Group,
+    Intervals,
+    Kind,
+    Lanes,
+    Pace,
+    intervals_of,
+    intervals_of_job,
+    intervals_of_lanes,
+    lanes_of,
+)
+from trimtab.traces.steps import steps_of_lanes
 
+# Of a process whose steps are replayed: more take gigabytes.
+_MOST_PIECES = 4_000_000
 # The share of core time (docs/reference/metrics.md, "Shares") that each kind of waiting is part of.
-_SHARES = {
+SHARES = {
     Doing.JOIN: "barrier_wait",
     Doing.BARRIER: "barrier_wait",
     Doing.LOCK: "barrier_wait",
@@ -121,6 +136,7 @@ class Diagnosis:
         outside_s: what threads that ran no parts of regions and no tasks computed.
         places: of the processes that it is of, among those that were asked for.
         has_messages: lanes waited for messages of other processes.
+        predictions: what changes would save; None: several processes, too many events, or they contradict each other.
     """
 
     charges: tuple[Charge, ...]
@@ -130,12 +146,19 @@ class Diagnosis:
     outside_s: float
     places: tuple[int, ...] = (0,)
     has_messages: bool = False
+    predictions: Predictions | None = None
 
 
 def diagnosis_of(trace: Trace) -> Diagnosis | None:
     """None where not all events of regions or tasks are there, or damaged records contradict each other."""
-    intervals = intervals_of(trace)
-    return None if intervals is None else _diagnosed(intervals)
+    lanes = lanes_of(trace)
+    if lanes is None:
+        return None
+    predictions = _predictions(lanes)
+    intervals = intervals_of_lanes(lanes)
+    del lanes  # of a long trace these take gigabytes
+    diagnosis = _diagnosed(intervals)
+    return None if diagnosis is None else replace(diagnosis, predictions=predictions)
 
 
 def diagnosis_of_job(traces: Sequence[Trace]) -> Diagnosis | None:
@@ -168,9 +191,7 @@ def renumbered(diagnosis: Diagnosis, places: Sequence[int]) -> Diagnosis:
 
 
 def _diagnosed(intervals: Intervals) -> Diagnosis | None:
-    table = np.zeros(len(intervals), compiled.INTERVAL)
-    for name in compiled.INTERVAL.names or ():
-        table[name] = getattr(intervals, name)
+    table = table_of(intervals)
     try:
         sums = compiled.blame(table, len(intervals.lanes))
         path = compiled.critical_path(table, len(intervals.lanes))
@@ -191,6 +212,21 @@ def _diagnosed(intervals: Intervals) -> Diagnosis | None:
     )
 
 
+def _predictions(lanes: Lanes) -> Predictions | None:
+    if sum(len(pieces.low) for pieces in lanes.pieces) > _MOST_PIECES:
+        return None
+    steps = steps_of_lanes(lanes)
+    return predictions_of(steps) if steps is not None else None
+
+
+def table_of(intervals: Intervals) -> compiled.Table:
+    """As rooms/diagnosis takes them."""
+    table = np.zeros(len(intervals), compiled.INTERVAL)
+    for name in compiled.INTERVAL.names or ():
+        table[name] = getattr(intervals, name)
+    return table
+
+
 def _is_doing(intervals: Intervals, wanted: tuple[Doing, ...]) -> compiled.Table:
     return np.array([group.doing in wanted for group in intervals.groups])[intervals.group]
 
@@ -208,7 +244,7 @@ def _of_waits(intervals: Intervals, sums: compiled.Table) -> Iterator[Charge]:
             else (wait.subject, waiting)
         )
         reason = _reason(int(row["end"]), culprit) if cause is BlameCause.UNATTRIBUTED else None
-        yield Charge(_SHARES[wait.doing], cause, subject, int(row["ns"]) * 1e-9, waiting, process, reason)
+        yield Charge(SHARES[wait.doing], cause, subject, int(row["ns"]) * 1e-9, waiting, process, reason)
 
 
 def _reason(end: int, culprit: Group) -> str:
@@ -245,12 +281,13 @@ def _of_others(intervals: Intervals) -> Iterator[Charge]:
         for group, process, seconds in zip(
             intervals.groups, intervals.process_of, sums.tolist(), strict=True
         ):
-            if seconds > 0 and group.doing in _SHARES:
-                cause = _of_itself(group.doing, kind)
-                yield Charge(_SHARES[group.doing], cause, group.subject, seconds, process, process)
+            if seconds > 0 and group.doing in SHARES:
+                cause = cause_of_itself(group.doing, kind)
+                yield Charge(SHARES[group.doing], cause, group.subject, seconds, process, process)
 
 
-def _of_itself(doing: Doing, kind: Kind) -> BlameCause:
+def cause_of_itself(doing: Doing, kind: Kind) -> BlameCause:
+    """Why time is lost in which no lane is waited for."""
     if kind is Kind.STOPPED:
         return BlameCause.PREEMPTION
     return BlameCause.RUNTIME if kind is Kind.BUSY else _of_resuming(doing)
@@ -302,5 +339,5 @@ def _on_path(group: Group, kind: Kind) -> tuple[BlameCause | None, int]:
     if kind is Kind.WAITING:
         return _WITHOUT_GIVER.get(group.doing, BlameCause.UNATTRIBUTED), group.subject
     if kind is not Kind.BUSY or group.doing is Doing.RUNTIME:
-        return _of_itself(group.doing, kind), group.subject
+        return cause_of_itself(group.doing, kind), group.subject
     return (BlameCause.SERIAL_PART, NO_SUBJECT) if group.doing is Doing.SERIAL else (None, group.subject)

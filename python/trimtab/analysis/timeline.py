@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trimtab.analysis.eligibility import eligibility
 from trimtab.analysis.lane_spans import Floats, Integers, blocks, changes, covered_until, spans
 from trimtab.model import METRICS, NO_SUBJECT, ROWS_UNTIMED, Lane, Process, Records
 from trimtab.model.enumerations import EventKind, RecordLevel
@@ -73,6 +74,7 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> Time
     if others:
         rest = np.sum([busy[number] for number in others], axis=0) / width
         series.append(Series(f"{len(others)} others", rounded(rest)))
+    tasks = eligibility(process, np.linspace(0.0, BINS * width, BINS + 1))
     return Timeline(
         t0_s=0.0,
         dt_s=width,
@@ -80,6 +82,8 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> Time
         series=tuple(series),
         waiting=rounded(waiting / width),
         source=FLIGHT_RECORDER if is_partial else ALL_EVENTS,
+        eligible=() if tasks is None else rounded(tasks.eligible),
+        ineligible=() if tasks is None else rounded(tasks.ineligible),
     )
 
 

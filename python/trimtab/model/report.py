@@ -35,6 +35,7 @@ class Report(Struct, frozen=True):
         blame: who is to blame for all idle core time, most first.
         critical_path: most time first; of one process with all events.
         pop: of one process with all events; None: not all events were recorded, or of several processes.
+        what_if: first the unchanged run, then the shortest first; of one process with all events.
         network: messages between localities; None: none were recorded.
         kernel: the operating system's scheduler; None: not recorded (`--kernel`).
         decisions: in order of time.
@@ -71,6 +72,7 @@ class Report(Struct, frozen=True):
     blame: tuple[Blamed, ...]
     critical_path: tuple[PathPart, ...]
     pop: Pop | None
+    what_if: tuple[WhatIf, ...]
     workers: tuple[WorkerSummary, ...]
     network: Network | None
     kernel: Kernel | None
@@ -475,8 +477,11 @@ class Finding(Struct, frozen=True):
         subject: region, kind of task, or runtime; None: the whole program.
         evidence: the figures that show it.
         action: what to change.
-        gain_s: wall time that this could give back at best, s.
+        gain_s: wall time that this could give back: by replay, or at best by its formula, s.
         processes: `id` of the processes that it is about.
+        gain_low_s: the least that it gives back; 0 where only a formula is known, s.
+        gain_high_s: the most that it gives back, s.
+        chain: how the longest wait came about, from the wait to its cause; empty: not known.
     """
 
     cause: Cause
@@ -485,6 +490,30 @@ class Finding(Struct, frozen=True):
     action: str
     gain_s: float
     processes: tuple[str, ...]
+    gain_low_s: float
+    gain_high_s: float
+    chain: tuple[str, ...]
+
+
+class WhatIf(Struct, frozen=True):
+    """What the run would take with a change, by a replay of its recorded steps.
+
+    Attributes:
+        change: what is different.
+        subject: region or kind of task; None: the whole program.
+        key: its `key`; None: no subject.
+        predicted_s: what the run would take, s.
+        gain_s: by how much that is shorter; below 0: longer, s.
+        replay_error: of the replay of the unchanged run; where it is more than 0.1 no changes are listed,
+            share.
+    """
+
+    change: str
+    subject: str | None
+    key: str | None
+    predicted_s: float
+    gain_s: float
+    replay_error: float
 
 
 class Blamed(Struct, frozen=True):
@@ -1082,6 +1111,8 @@ class Timeline(Struct, frozen=True):
         series: most lane time first.
         waiting: mean number of these lanes in barriers and locks, for each bin.
         source: `all events`, or `flight recorder`: the last events of each lane.
+        eligible: mean number of tasks that could run and had no worker, for each bin; empty: not known.
+        ineligible: mean number of tasks whose inputs were missing, for each bin; empty: not known.
     """
 
     t0_s: float
@@ -1090,6 +1121,8 @@ class Timeline(Struct, frozen=True):
     series: tuple[Series, ...]
     waiting: tuple[float, ...]
     source: str
+    eligible: tuple[float, ...]
+    ineligible: tuple[float, ...]
 
 
 class Series(Struct, frozen=True):

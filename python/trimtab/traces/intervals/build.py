@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,17 @@ from trimtab.traces.trace import Trace
 _BLOCK = 1 << 16
 
 
-def intervals_of(trace: Trace) -> Intervals | None:
+@dataclass(frozen=True)
+class Lanes:
+    """The lanes of a process that take part, with what is known of them; `pieces` has an entry for each lane."""
+
+    parts: tuple[LaneParts, ...]
+    known: Known
+    pieces: tuple[Pieces, ...]
+    ns_per_tick: float
+
+
+def lanes_of(trace: Trace) -> Lanes | None:
     """None where the process has no events of regions or tasks, or not all of them."""
     process = trace.process
     is_whole = all(
@@ -53,13 +63,20 @@ def intervals_of(trace: Trace) -> Intervals | None:
         else:
             lane_pieces = _pieces(parts, at, known, trace.end_ticks - start)
         pieces.append(without_cpu(lane_pieces, own, start))
-    lanes = tuple(parts.lane.id for parts in used)
-    took_part = tuple(bool(len(parts.works)) for parts in used)
-    # Of a long trace these take gigabytes.
-    del built, used, known, parts
-    whole = joined(pieces)
-    del pieces, lane_pieces
-    finished = _finished(whole, lanes, process.ns_per_tick)
+    return Lanes(tuple(used), known, tuple(pieces), process.ns_per_tick)
+
+
+def intervals_of(trace: Trace) -> Intervals | None:
+    """As `lanes_of`."""
+    lanes = lanes_of(trace)
+    return intervals_of_lanes(lanes) if lanes is not None else None
+
+
+def intervals_of_lanes(lanes: Lanes) -> Intervals:
+    """The pieces as intervals, in nanoseconds."""
+    numbers = tuple(parts.lane.id for parts in lanes.parts)
+    took_part = tuple(bool(len(parts.works)) for parts in lanes.parts)
+    finished = _finished(joined(lanes.pieces), numbers, lanes.ns_per_tick)
     return replace(finished, took_part=took_part, process_of=(0,) * len(finished.groups))
 
 
