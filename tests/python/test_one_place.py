@@ -37,6 +37,17 @@ ALLOWED = {
     "report/html.py": ({"read_text"}, "our own page"),
     "cli/view.py": ({"open"}, "the user's browser, at our own address"),
     "cli/counters.py": ({"read_text"}, "our own table"),
+    "cli/top.py": ({"open"}, "/dev/null"),
+    "live/targets.py": ({"read_bytes"}, OWN_SYSTEM),
+    "live/knobs.py": (
+        {"open"},
+        "of a regular file of this user, as whole_files has it, to write into what is mapped",
+    ),
+    "live/screen.py": ({"truncate"}, "a line of text, no file"),
+    "live/background.py": (
+        {"copytree"},
+        "a random name in the folder for temporary files, for this user only",
+    ),
     "options.py": ({"read_text"}, "our own table"),
     "experiments/results.py": ({"mkdir", "read_text"}, f"the folder that the user named; {OWN_SYSTEM}"),
     "bare.py": ({"read_bytes"}, OWN_SYSTEM),

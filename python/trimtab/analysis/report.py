@@ -11,6 +11,7 @@ from trimtab.analysis.counter_use import counter_use
 from trimtab.analysis.counters import counters
 from trimtab.analysis.decisions import decisions
 from trimtab.analysis.energy import energy_of
+from trimtab.analysis.idle_report import tasks_over_time
 from trimtab.analysis.job import Job, job_of, without_launchers
 from trimtab.analysis.job_findings import job_findings
 from trimtab.analysis.job_timeline import job_timeline
@@ -55,11 +56,12 @@ def build(run: Run) -> Report:
 def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterable[str]) -> Report:
     job = job_of(processes)
     timelines = {
-        process.id: timeline(process.process, process.trace.span.wall_s, process.places)
+        process.id: timeline(process.process, process.trace.span.wall_s, process.places, process.eligibility)
         for process in processes
     }
     wall = _ended(run).get("wall_s")
     kernel = kernel_of(run)
+    tasks = tasks_over_time(processes)
     return Report(
         **_head(run),
         hosts=tuple(
@@ -111,6 +113,12 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         energy=energy_of(processes),
         counter_use=_entries_of_processes(processes, counter_use),
         timeline=_timeline(job, timelines),
+        task_times=tasks.times,
+        idle_regions=tasks.regions,
+        idle_region_groups=tasks.groups,
+        no_idle_regions=tasks.reason,
+        stages=(),
+        spark=None,
     )
 
 
@@ -167,6 +175,12 @@ def _of_launcher(run: Run) -> Report:
         energy=None,
         counter_use=(),
         timeline=None,
+        task_times=(),
+        idle_regions=(),
+        idle_region_groups=(),
+        no_idle_regions="nothing was recorded inside the program",
+        stages=(),
+        spark=None,
     )
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from trimtab.model.report import Report
     from trimtab.tuning import Prepared, Tuning
 
-# Commands with a module of their own, of the same name, and what they are called there.
+# Commands with a module of their own, of the same name (but `import`, which is a keyword), and what they are called there.
 _ELSEWHERE = {
     "check": "run_check",
     "compare": "compare_runs",
@@ -53,9 +53,12 @@ _ELSEWHERE = {
     "doctor": "run_doctor",
     "export": "export_run",
     "history": "run_history",
+    "import": "import_archive",
     "launch": "run_launch",
     "replay": "run_replay",
+    "spark": "run_spark",
     "sweep": "run_sweep",
+    "top": "run_top",
     "tune": "run_tune",
     "view": "view_run",
 }
@@ -85,7 +88,8 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _ELSEWHERE and cmd_name not in self.commands:
-            self.add_command(getattr(import_module(f"trimtab.cli.{cmd_name}"), _ELSEWHERE[cmd_name]))
+            module = "import_archive" if cmd_name == "import" else cmd_name
+            self.add_command(getattr(import_module(f"trimtab.cli.{module}"), _ELSEWHERE[cmd_name]))
         return super().get_command(ctx, cmd_name)
 
 

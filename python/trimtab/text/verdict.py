@@ -13,6 +13,7 @@ from trimtab.model.report import Decision, Report, Steering
 from trimtab.text.blame import blame_lines
 from trimtab.text.counters import energy_lines
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
+from trimtab.text.idle_regions import idle_region_line
 from trimtab.text.kernel import kernel_lines
 from trimtab.text.lines import Bold, Lines
 from trimtab.text.network import network_line
@@ -47,6 +48,8 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
     lines.print("  " + ", ".join(shares))
     for blame_line in blame_lines(report):
         lines.print("  " + blame_line)
+    if idle_line := idle_region_line(report):
+        lines.print("  " + idle_line)
     for process_line in process_lines(report, _MOST_PROCESSES):
         lines.print("  " + process_line)
     for region in report.regions[:3]:
