@@ -86,8 +86,10 @@ function onKey(view: LaneView, event: KeyboardEvent): boolean {
   else if (event.key === "0") view.setWindow(0, view.end);
   else if (event.key === "Enter" && selected !== null) view.show(selected);
   else if (event.key === "g" && selected !== null) goToGiver(view, selected);
-  else if (event.key === "Escape") view.select(null);
-  else return false;
+  else if (event.key === "Escape") {
+    view.choose(null);
+    view.select(null);
+  } else return false;
   return true;
 }
 
