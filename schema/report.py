@@ -70,6 +70,16 @@ TIMELINE = T(
         F("series", "Series[]", "most lane time first"),
         F("waiting", "number[]", "mean number of these lanes in barriers and locks, for each bin"),
         F("source", "text", "`all events`, or `flight recorder`: the last events of each lane"),
+        F(
+            "eligible",
+            "number[]",
+            "mean number of tasks that could run and had no worker, for each bin; empty: not known",
+        ),
+        F(
+            "ineligible",
+            "number[]",
+            "mean number of tasks whose inputs were missing, for each bin; empty: not known",
+        ),
     ),
 )
 PROCESS = T(
@@ -275,8 +285,33 @@ FINDING = T(
         F("subject", "text?", "region, kind of task, or runtime", unknown="the whole program"),
         F("evidence", "text", "the figures that show it"),
         F("action", "text", "what to change"),
-        F("gain_s", "number", "wall time that this could give back at best", "s"),
+        F(
+            "gain_s",
+            "number",
+            "wall time that this could give back: by replay, or at best by its formula",
+            "s",
+        ),
         F("processes", "text[]", "`id` of the processes that it is about"),
+        F("gain_low_s", "number", "the least that it gives back; 0 where only a formula is known", "s"),
+        F("gain_high_s", "number", "the most that it gives back", "s"),
+        F("chain", "text[]", "how the longest wait came about, from the wait to its cause; empty: not known"),
+    ),
+)
+WHAT_IF = T(
+    "WhatIf",
+    "What the run would take with a change, by a replay of its recorded steps.",
+    (
+        F("change", "text", "what is different"),
+        F("subject", "text?", "region or kind of task", unknown="the whole program"),
+        F("key", "text?", "its `key`", unknown="no subject"),
+        F("predicted_s", "number", "what the run would take", "s"),
+        F("gain_s", "number", "by how much that is shorter; below 0: longer", "s"),
+        F(
+            "replay_error",
+            "number",
+            "of the replay of the unchanged run; where it is more than 0.1 no changes are listed",
+            "share",
+        ),
     ),
 )
 BLAMED = T(
@@ -321,6 +356,13 @@ POP = T(
             unknown="no work on the path",
         ),
         F("scheduling", "number", "work on the critical path / time", "share"),
+        F(
+            "communication",
+            "number?",
+            "most work of a lane / time: communication efficiency, `serialization` x `scheduling`",
+            "share",
+            unknown="no lane waited for a message of another process",
+        ),
     ),
 )
 WORKER = T(
@@ -816,6 +858,11 @@ REPORT = T(
             "of one process with all events",
             unknown="not all events were recorded, or of several processes",
         ),
+        F(
+            "what_if",
+            "WhatIf[]",
+            "first the unchanged run, then the shortest first; of one process with all events",
+        ),
         F("workers", "WorkerSummary[]", ""),
         F("network", "Network?", "messages between localities", unknown="none were recorded"),
         F("kernel", "Kernel?", "the operating system's scheduler", unknown="not recorded (`--kernel`)"),
@@ -858,6 +905,7 @@ REPORT_SCHEMA = ReportSchema(
         OVERHEAD,
         UNAVAILABLE,
         FINDING,
+        WHAT_IF,
         BLAMED,
         PATH_PART,
         POP,

@@ -126,6 +126,8 @@ export interface Report {
   critical_path: PathPart[];
   /** of one process with all events; null: not all events were recorded, or of several processes */
   pop: Pop | null;
+  /** first the unchanged run, then the shortest first; of one process with all events */
+  what_if: WhatIf[];
   workers: WorkerSummary[];
   /** messages between localities; null: none were recorded */
   network: Network | null;
@@ -482,10 +484,32 @@ export interface Finding {
   evidence: string;
   /** what to change */
   action: string;
-  /** wall time that this could give back at best, s */
+  /** wall time that this could give back: by replay, or at best by its formula, s */
   gain_s: number;
   /** `id` of the processes that it is about */
   processes: string[];
+  /** the least that it gives back; 0 where only a formula is known, s */
+  gain_low_s: number;
+  /** the most that it gives back, s */
+  gain_high_s: number;
+  /** how the longest wait came about, from the wait to its cause; empty: not known */
+  chain: string[];
+}
+
+/** What the run would take with a change, by a replay of its recorded steps. */
+export interface WhatIf {
+  /** what is different */
+  change: string;
+  /** region or kind of task; null: the whole program */
+  subject: string;
+  /** its `key`; null: no subject */
+  key: string;
+  /** what the run would take, s */
+  predicted_s: number;
+  /** by how much that is shorter; below 0: longer, s */
+  gain_s: number;
+  /** of the replay of the unchanged run; where it is more than 0.1 no changes are listed, share */
+  replay_error: number;
 }
 
 /** Idle core time by cause and place. The shares of all add up to the share of the core time that was not work. */
@@ -530,6 +554,8 @@ export interface Pop {
   serialization: number | null;
   /** work on the critical path / time, share */
   scheduling: number;
+  /** most work of a lane / time: communication efficiency, `serialization` x `scheduling`, share; null: no lane waited for a message of another process */
+  communication: number | null;
 }
 
 /** A worker of a task runtime. */
@@ -979,6 +1005,10 @@ export interface Timeline {
   waiting: number[];
   /** `all events`, or `flight recorder`: the last events of each lane */
   source: string;
+  /** mean number of tasks that could run and had no worker, for each bin; empty: not known */
+  eligible: number[];
+  /** mean number of tasks whose inputs were missing, for each bin; empty: not known */
+  ineligible: number[];
 }
 
 /** One region or kind of task over time. */
@@ -1094,6 +1124,7 @@ export const readReport = (from: Dict): Report => ({
   blame: dicts(from.blame).map(readBlamed),
   critical_path: dicts(from.critical_path).map(readPathPart),
   pop: maybe(from.pop, readPop),
+  what_if: dicts(from.what_if).map(readWhatIf),
   workers: dicts(from.workers).map(readWorkerSummary),
   network: maybe(from.network, readNetwork),
   kernel: maybe(from.kernel, readKernel),
@@ -1297,6 +1328,18 @@ export const readFinding = (from: Dict): Finding => ({
   action: text(from.action),
   gain_s: amount(from.gain_s),
   processes: texts(from.processes),
+  gain_low_s: amount(from.gain_low_s),
+  gain_high_s: amount(from.gain_high_s),
+  chain: texts(from.chain),
+});
+
+export const readWhatIf = (from: Dict): WhatIf => ({
+  change: text(from.change),
+  subject: text(from.subject),
+  key: text(from.key),
+  predicted_s: amount(from.predicted_s),
+  gain_s: amount(from.gain_s),
+  replay_error: amount(from.replay_error),
 });
 
 export const readBlamed = (from: Dict): Blamed => ({
@@ -1322,6 +1365,7 @@ export const readPop = (from: Dict): Pop => ({
   load_balance: amount(from.load_balance),
   serialization: figure(from.serialization),
   scheduling: amount(from.scheduling),
+  communication: figure(from.communication),
 });
 
 export const readWorkerSummary = (from: Dict): WorkerSummary => ({
@@ -1570,6 +1614,8 @@ export const readTimeline = (from: Dict): Timeline => ({
   series: dicts(from.series).map(readSeries),
   waiting: figures(from.waiting),
   source: text(from.source),
+  eligible: figures(from.eligible),
+  ineligible: figures(from.ineligible),
 });
 
 export const readSeries = (from: Dict): Series => ({

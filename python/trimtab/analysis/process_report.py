@@ -90,8 +90,12 @@ class ProcessReport:
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """What its lanes waited for; None: not all events are there."""
-        is_traced = self.process.header["level"] == RecordLevel.TRACE
-        return diagnosis_of(self.trace) if is_traced else None
+        return diagnosis_of(self.trace) if self.is_traced else None
+
+    @property
+    def is_traced(self) -> bool:
+        """Its events were recorded, not only profiles."""
+        return bool(self.process.header["level"] == RecordLevel.TRACE)
 
     @cached_property
     def eligibility(self) -> Eligibility | None:

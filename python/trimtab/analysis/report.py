@@ -20,6 +20,7 @@ from trimtab.analysis.merging import merge_regions, merge_scopes, merge_tasks
 from trimtab.analysis.missing import nothing_loaded, unavailable
 from trimtab.analysis.network import network_of
 from trimtab.analysis.network_phases import Sender, network_phases
+from trimtab.analysis.predicted import what_if_of, with_predictions
 from trimtab.analysis.process_report import ProcessReport, process_report
 from trimtab.analysis.schedulers import schedulers
 from trimtab.analysis.system import lane_summary, overhead_of, system_by_launcher, system_of
@@ -55,7 +56,7 @@ def build(run: Run) -> Report:
 def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterable[str]) -> Report:
     job = job_of(processes)
     timelines = {
-        process.id: timeline(process.process, process.trace.span.wall_s, process.places)
+        process.id: timeline(process.process, process.trace.span.wall_s, process.places, process.eligibility)
         for process in processes
     }
     wall = _ended(run).get("wall_s")
@@ -80,7 +81,8 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         os=system_of(processes),
         overhead=overhead_of(processes, job),
         unavailable=unavailable(run, processes, job, changed),
-        findings=with_preemptors(job_findings(job), kernel),
+        findings=with_preemptors(with_predictions(job_findings(job), job), kernel),
+        what_if=what_if_of(job),
         blame=blame_of(job, kernel),
         critical_path=path_of(job),
         pop=pop_of(job),
@@ -157,6 +159,7 @@ def _of_launcher(run: Run) -> Report:
         overhead=Overhead(0.0, 0.0, 0.0, 0.0, 0, 0),
         unavailable=nothing_loaded(run),
         findings=(),
+        what_if=(),
         blame=(),
         critical_path=(),
         pop=None,

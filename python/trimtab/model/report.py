@@ -35,6 +35,7 @@ class Report(Struct, frozen=True):
         blame: who is to blame for all idle core time, most first.
         critical_path: most time first; of one process with all events.
         pop: of one process with all events; None: not all events were recorded, or of several processes.
+        what_if: first the unchanged run, then the shortest first; of one process with all events.
         network: messages between localities; None: none were recorded.
         kernel: the operating system's scheduler; None: not recorded (`--kernel`).
         decisions: in order of time.
@@ -75,6 +76,7 @@ class Report(Struct, frozen=True):
     blame: tuple[Blamed, ...]
     critical_path: tuple[PathPart, ...]
     pop: Pop | None
+    what_if: tuple[WhatIf, ...]
     workers: tuple[WorkerSummary, ...]
     network: Network | None
     kernel: Kernel | None
@@ -483,8 +485,11 @@ class Finding(Struct, frozen=True):
         subject: region, kind of task, or runtime; None: the whole program.
         evidence: the figures that show it.
         action: what to change.
-        gain_s: wall time that this could give back at best, s.
+        gain_s: wall time that this could give back: by replay, or at best by its formula, s.
         processes: `id` of the processes that it is about.
+        gain_low_s: the least that it gives back; 0 where only a formula is known, s.
+        gain_high_s: the most that it gives back, s.
+        chain: how the longest wait came about, from the wait to its cause; empty: not known.
     """
 
     cause: Cause
@@ -493,6 +498,30 @@ class Finding(Struct, frozen=True):
     action: str
     gain_s: float
     processes: tuple[str, ...]
+    gain_low_s: float
+    gain_high_s: float
+    chain: tuple[str, ...]
+
+
+class WhatIf(Struct, frozen=True):
+    """What the run would take with a change, by a replay of its recorded steps.
+
+    Attributes:
+        change: what is different.
+        subject: region or kind of task; None: the whole program.
+        key: its `key`; None: no subject.
+        predicted_s: what the run would take, s.
+        gain_s: by how much that is shorter; below 0: longer, s.
+        replay_error: of the replay of the unchanged run; where it is more than 0.1 no changes are listed,
+            share.
+    """
+
+    change: str
+    subject: str | None
+    key: str | None
+    predicted_s: float
+    gain_s: float
+    replay_error: float
 
 
 class Blamed(Struct, frozen=True):
@@ -543,6 +572,8 @@ class Pop(Struct, frozen=True):
         serialization: most work of a lane / work on the critical path; above 1 where little of the path is
             work; None: no work on the path.
         scheduling: work on the critical path / time, share.
+        communication: most work of a lane / time: communication efficiency, `serialization` x `scheduling`,
+            share; None: no lane waited for a message of another process.
     """
 
     lanes: int
@@ -550,6 +581,7 @@ class Pop(Struct, frozen=True):
     load_balance: float
     serialization: float | None
     scheduling: float
+    communication: float | None
 
 
 class WorkerSummary(Struct, frozen=True):
@@ -1083,6 +1115,8 @@ class Timeline(Struct, frozen=True):
         series: most lane time first.
         waiting: mean number of these lanes in barriers and locks, for each bin.
         source: `all events`, or `flight recorder`: the last events of each lane.
+        eligible: mean number of tasks that could run and had no worker, for each bin; empty: not known.
+        ineligible: mean number of tasks whose inputs were missing, for each bin; empty: not known.
     """
 
     t0_s: float
@@ -1091,6 +1125,8 @@ class Timeline(Struct, frozen=True):
     series: tuple[Series, ...]
     waiting: tuple[float, ...]
     source: str
+    eligible: tuple[float, ...]
+    ineligible: tuple[float, ...]
 
 
 class Series(Struct, frozen=True):

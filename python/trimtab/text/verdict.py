@@ -19,7 +19,7 @@ from trimtab.text.lines import Bold, Lines
 from trimtab.text.network import network_line
 from trimtab.text.processes import process_lines, spread_text, taking_part
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, ending, percent, rounded, seconds
+from trimtab.text.units import NAMES, ending, gain_words, percent, rounded, seconds
 from trimtab.text.workers import task_lines, workers_line
 
 _MOST_LEFT_OUT = 3
@@ -74,7 +74,7 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
         lines.print(
             "  ",
             Bold(finding.cause + subject),
-            f" (up to {seconds(finding.gain_s)}): {finding.evidence}",
+            f" ({gain_words(finding)}): {finding.evidence}",
         )
         lines.print(f"    -> {finding.action}")
     if not report.regions and (reason := _why_no_regions(report)):

@@ -6,6 +6,7 @@
 #include "log_words.hpp"
 #include "trimtab/steer/arcs.hpp"
 #include "trimtab/steer/history_policy.hpp"
+#include "trimtab/steer/manual_policy.hpp"
 #include "trimtab/steer/placement.hpp"
 #include "trimtab/steer/shuffle.hpp"
 #include "trimtab/steer/tasks_oversubscription.hpp"
@@ -79,6 +80,7 @@ std::unique_ptr<policy> power_limit_of(const policy_description& description, st
 // nullptr and no mistake: there is no such kind.
 std::unique_ptr<policy> made_of(const policy_description& description, const policy_context& context, std::string& mistake) {
   if (description.kind == "history") return std::make_unique<history_policy>(context.settings, context.key_of);
+  if (description.kind == manual_policy::kind) return std::make_unique<manual_policy>();
   if (description.kind == "tuner") return tuner_of(description, context, mistake);
   if (description.kind == "message-tuner") return message_tuner_of(description, mistake);
   if (description.kind == "fit")
