@@ -85,7 +85,8 @@ class made_up_run {
     if (id == 11) return {11, "places", {numbers("moved", 0, 1000, 0)}};
     if (id == 12)
       return {12, "runtime 1", {kinds(std::string(scheduler_choice::knob), {"static-priority", "local-priority"})}};
-    if (id == 13) return {13, "kind of task", {kinds(std::string(initiating_priority::knob), {"low", "normal", "high"})}};
+    if (id == 13)
+      return {13, "tasks", {kinds("priority:a", {"low", "normal", "high"}), kinds("priority:b", {"low", "normal", "high"})}};
     knob schedule = kinds("schedule", {"static", "dynamic", "guided"});
     schedule.remedies = {{std::string(causes::imbalance), {1, 2}}};
     return {id, "loop " + std::to_string(id), {schedule, numbers("chunk", 1, 64, 1)}};
@@ -138,7 +139,8 @@ class made_up_run {
             figure_of(figures::imbalance, 1.8),
             figure_of(figures::queue_length, m_lots.share() * (m_is_crowded ? 40 : 4)),
             figure_of(figures::work_share, 0.9),
-            figure_of(figures::delayed_share, m_is_crowded ? 0.2 : 0.01),
+            figure_of("delayed_share:a", m_is_crowded ? 0.2 : 0.01),
+            figure_of("chain_share:b", m_is_crowded ? 0.2 : 0.01),
             figure_of(figures::watts, m_is_crowded ? 140 : 60),
             figure_of(figures::cpus, 4),
             figure_of(figures::workers, 4),
