@@ -26,8 +26,7 @@ def stages_of(application: Application, attribution: Attribution, what_if: WhatI
     order = sorted(range(len(application.stages)), key=lambda at: _order(application.stages[at]))
     members = _members(application)
     return tuple(
-        _stage(application, at, members[at], by_stage[at], attribution, sensitivities.get(at))
-        for at in order
+        _stage(application, at, members[at], by_stage[at], attribution, sensitivities.get(at)) for at in order
     )
 
 
