@@ -529,7 +529,7 @@ def test_damaged_runs_are_exported_or_refused(tmp_path: Path) -> None:
         try:
             result = open_run(run)
             read += 1
-            for to in ("perfetto", "chrome", "csv", "parquet"):
+            for to in FORMATS:
                 export(result, to, out / to)
             Tracks(perfetto_trace(out / "perfetto"))
             chrome_events(out / "chrome")
