@@ -10,10 +10,11 @@ from trimtab.cli.common import (
     echo,
     fail,
     find_run,
+    recorded_run,
 )
 
 # As in trimtab.export, which is imported when it is needed.
-_FORMATS = ("perfetto", "chrome", "otf2", "dot", "csv", "parquet")
+_FORMATS = ("perfetto", "chrome", "otf2", "dot", "csv", "parquet", "task-graph")
 
 
 @click.command("export")
@@ -33,21 +34,21 @@ _FORMATS = ("perfetto", "chrome", "otf2", "dot", "csv", "parquet")
     help="With dot: of more tasks, a node stands for all tasks of a kind.",
 )
 def export_run(run_directory: str, to: str, output: Path | None, max_tasks: int) -> None:
-    """Write a recorded run for other tools. RUN is a run directory, or `last`.
+    """Write a recorded run for other tools. RUN is a run directory, `last`, or an event log of Spark.
 
     perfetto and chrome open in ui.perfetto.dev: a track for each lane, its CPU and each counter. otf2 is an archive for
-    Vampir and Score-P's tools. dot is the graph of tasks for Graphviz. csv and parquet are a folder of tables: events,
-    regions, profile, counters, switches, edges.
+    Vampir and Score-P's tools. dot is the graph of tasks for Graphviz; task-graph is a picture (SVG) of which kinds of task
+    create which, and which wait for which. csv and parquet are a folder of tables: events, regions, profile, counters,
+    switches, edges.
     """
     from trimtab.export import MissingLibrary, default_path, export, work_of
     from trimtab.model import RunError
-    from trimtab.readers import open_run
     from trimtab.text.progress import progress
 
     directory = find_run(run_directory)
     path = output if output is not None else default_path(directory, to)
     try:
-        recorded = open_run(directory)
+        recorded = recorded_run(directory)
         with progress("exporting", work_of(recorded)) as advance:
             exported = export(recorded, to, path, advance, max_tasks)
     except (RunError, MissingLibrary) as error:
@@ -56,5 +57,5 @@ def export_run(run_directory: str, to: str, output: Path | None, max_tasks: int)
         fail(f"{error.filename or path}: {error.strerror or error}")
     for note in exported.notes:
         echo(f"trimtab: {note}", err=True)
-    noun = "tables" if len(exported.files) > 1 else "graph" if to == "dot" else "trace"
+    noun = "tables" if len(exported.files) > 1 else "graph" if to in ("dot", "task-graph") else "trace"
     echo(f"trimtab: {noun}: {exported.files[0] if len(exported.files) == 1 else path}", err=True)

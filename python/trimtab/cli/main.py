@@ -56,8 +56,11 @@ _ELSEWHERE = {
     "import": "import_archive",
     "launch": "run_launch",
     "replay": "run_replay",
+    "spark": "run_spark",
     "sweep": "run_sweep",
+    "top": "run_top",
     "tune": "run_tune",
+    "view": "view_run",
 }
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -435,9 +438,7 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
 
             verdict(report, directory, sys.stderr)
         if html is not None:
-            from trimtab.report import write_html
-
-            write_html(report, html)
+            _write_page(report, directory, html)
             echo(f"trimtab: report page: {html}", err=True)
     except RunError as error:
         echo(f"trimtab: {error}", err=True)
@@ -456,6 +457,16 @@ def _build(directory: Path) -> Report:
         return build(open_run(directory))
 
 
+def _write_page(report: Report, directory: Path, html: Path) -> None:
+    from trimtab.readers import open_run
+    from trimtab.report import lane_page, write_html
+    from trimtab.text.progress import progress
+
+    with progress("drawing the lanes"):
+        lanes = lane_page(open_run(directory))
+    write_html(report, html, lanes)
+
+
 @main.command()
 @click.argument("run_directory", metavar="RUN")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -472,9 +483,7 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
 
             echo_json(plain(built))
         elif html is not None:
-            from trimtab.report import write_html
-
-            write_html(built, html)
+            _write_page(built, directory, html)
             echo(f"trimtab: report page: {html}", err=True)
         else:
             from trimtab.text.tables import tables

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "Exported", "MissingLibrary", "default_path", "export", "work_of"]
 
-FORMATS = ("perfetto", "chrome", "otf2", "dot", "csv", "parquet")
+FORMATS = ("perfetto", "chrome", "otf2", "dot", "csv", "parquet", "task-graph")
 _ENDINGS = {
     "perfetto": ".perfetto-trace",
     "chrome": ".json",
@@ -27,6 +27,7 @@ _ENDINGS = {
     "dot": ".dot",
     "csv": "-csv",
     "parquet": "-parquet",
+    "task-graph": ".svg",
 }
 _MOST_FOR_BROWSERS = 2_000_000_000
 
@@ -63,6 +64,7 @@ def export(
     Raises:
         MissingLibrary: Parquet needs pyarrow, OTF2 the package otf2.
         OSError: the files cannot be written; then none is.
+        RunError: a graph of tasks needs their events.
     """
     write_table = _table_writer(to)
     if to == "otf2":
@@ -73,6 +75,11 @@ def export(
         notes.append(
             f"{dropped:,} events of the operating system's scheduler are missing: tracks of CPUs have gaps"
         )
+    if to == "task-graph":
+        from trimtab.export.task_graph import write_task_graph
+
+        write_task_graph(run, views, path, advance)
+        return Exported([path], notes)
     if to == "perfetto":
         _write_perfetto(run, views, path, advance)
         return Exported([path], notes)

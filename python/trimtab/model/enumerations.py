@@ -23,6 +23,7 @@ class FileKind(IntEnum):
     SCHEDULER_CHARGES = 9
     SCHEDULER_DELAYS = 10
     SCHEDULER_EVENTS = 11
+    KNOBS = 12
 
 
 class ProcessState(IntEnum):
@@ -246,6 +247,33 @@ class SchedulerThreadFlags(IntFlag):
     WATCHED = 1  # the launcher has started it, or one of its ancestors
 
 
+class KnobFlags(IntFlag):
+    """What is known of a knob."""
+
+    GONE = 1  # its subject has ended, or the program turns it itself: it cannot be set
+    NEEDS_CONSENT = 2  # it can change the program's results, and the user has not consented
+    BY_HAND = 4  # its value was set by hand, and searches leave its subject alone
+
+
+class KnobRequest(IntEnum):
+    """What a user asks for."""
+
+    SET = 1  # set the knob to a value
+    UNDO = 2  # bring back the value from before the first one that was set by hand
+
+
+class KnobAnswer(IntEnum):
+    """What became of a request."""
+
+    DONE = 1  # a decision was made, and is in force
+    OUTSIDE_DOMAIN = 2  # the knob does not have this value
+    WITHOUT_CONSENT = 3  # the knob needs the user's consent when the program starts
+    NO_CHANGE = 4  # the knob has this value, or nothing was set by hand
+    NOT_APPLIED = 5  # the program could not take the value
+    SUBJECT_GONE = 6  # the subject has ended, or the program turns the knob itself
+    REFUSED = 7  # steering has ended or does not turn this subject any more
+
+
 class RegionFields(IntEnum):
     """The fields of `x` in rows of metric region."""
 
@@ -329,6 +357,16 @@ class Cause(str, Enum):
     QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while their own parcels wait in queues
     LATE_LOCALITY = "late locality"  # the others wait for one locality in collective operations
     SATURATED_SERVER = "saturated server"  # a communication server has no pause while senders wait
+    STRAGGLER = "straggler"  # a task of Spark holds up its stage
+    SKEW = "skew"  # one partition has much more data than the others
+    MANY_SMALL_TASKS = "too many small tasks"  # starting tasks takes much of them
+    FEW_PARTITIONS = "too few partitions"  # a stage has fewer tasks than core slots
+    SPILL = "spill"  # data did not fit into memory and was written to disk
+    RECOMPUTATION = "recomputation"  # lost or evicted partitions were computed again
+    MEMORY_THRASH = "memory thrash"  # partitions are evicted and computed again and again, or collecting garbage takes long
+    WIDE_SHUFFLE = "wide shuffle"  # a shuffle has very many small blocks
+    IDLE_EXECUTORS = "idle executors"  # fewer executors would take hardly longer
+    DRIVER_BUSY = "driver busy"  # no stage was active: the driver computed or planned
 
     def __str__(self) -> str:
         return str(self.value)
@@ -351,6 +389,32 @@ class BlameCause(str, Enum):
     SPAWN_RATE = "spawn rate"  # workers waited for the thread that made the tasks
     BLOCKING_IO = "blocking I/O"  # a thread gave its CPU away in the middle of its work
     UNATTRIBUTED = "unattributed"  # nobody knows: events are missing, or the thread was not observed
+    STAGE_BARRIER = "stage barrier"  # tasks of Spark waited for the end of a stage
+    SKEW = "skew"  # one partition has much more data than the others
+    FEW_PARTITIONS = "too few partitions"  # a stage has fewer tasks than core slots
+    EXECUTOR_START = "executor start"  # an executor was requested, but not there yet
+    DRIVER_BUSY = "driver busy"  # no stage was active: the driver computed or planned
+    PENDING_TASKS = "pending tasks"  # tasks were pending, but not launched
+    SCHEDULER_DELAY = "scheduler delay"  # a task was under way to or from its executor
+    DESERIALIZATION = "deserialization"  # a task was unpacked
+    SERIALIZATION = "serialization"  # results and shuffle files were written
+    FETCH = "fetch"  # a task waited for shuffle data
+    SPILL = "spill"  # data did not fit into memory and was written to disk
+    GARBAGE_COLLECTION = "garbage collection"  # the JVM collected garbage
+    FAILED_TASKS = "failed tasks"  # attempts that failed or were killed
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class IdleVerdict(str, Enum):
+    """Why at most one worker was busy in an idle region."""
+
+    NOT_ENOUGH_WORKERS = "not enough workers"  # a task of the chain waited, and no worker was free
+    BAD_DISTRIBUTION = "bad distribution"  # a task of the chain waited, and a worker was free
+    STRAGGLER = "straggler"  # its initiating task took longer than its siblings
+    DEPENDENCE = "true dependence"  # the tasks began when they could
+    OUTSIDE = "work from outside of tasks"  # code outside of all tasks made the next work
 
     def __str__(self) -> str:
         return str(self.value)
@@ -380,6 +444,8 @@ class Reason(str, Enum):
     NO_BETTER = "no better"  # the proof found no gain
     NOT_MEASURED = "it is not measured any more"  # the subject changed
     EARLIER_RUN = "found by an earlier run"
+    SET_BY_HAND = "set by hand"  # the user has set it with `trimtab top`
+    UNDONE_BY_HAND = "undone by hand"  # the user has undone what was set by hand
 
     def __str__(self) -> str:
         return str(self.value)
@@ -389,6 +455,7 @@ class PolicyName(str, Enum):
     """Policies that readers distinguish."""
 
     HISTORY = "history"  # applies what earlier runs found
+    BY_HAND = "by hand"  # the user, with `trimtab top`
 
     def __str__(self) -> str:
         return str(self.value)
@@ -416,6 +483,7 @@ FILE_KINDS = {
     9: "scheduler_charges",
     10: "scheduler_delays",
     11: "scheduler_events",
+    12: "knobs",
 }
 
 LANE_KINDS = {

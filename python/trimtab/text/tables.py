@@ -10,15 +10,16 @@ from rich.markup import escape
 
 from trimtab.counted import counted
 from trimtab.model.report import Region, Report, Spread
-from trimtab.text.blame import blame_table, path_table, pop_lines
+from trimtab.text.blame import blame_table, path_table, pop_lines, what_if_lines, what_if_table
 from trimtab.text.console import Console, output, table
 from trimtab.text.counters import energy_lines, use_table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
+from trimtab.text.idle_regions import idle_group_table, longest_idle_region_lines, task_time_table
 from trimtab.text.kernel import kernel_lines, preemptor_table, program_table, thread_table, waker_table
 from trimtab.text.network import flow_table, network_line, phase_table, server_table
 from trimtab.text.processes import MOST_ROWS, process_table
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, ending, percent, rounded, seconds
+from trimtab.text.units import NAMES, ending, gain_words, percent, rounded, seconds
 from trimtab.text.workers import task_table, worker_table
 
 _MOST_REGIONS = 40
@@ -73,6 +74,7 @@ def tables(report: Report, directory: Path) -> None:
         _network,
         _kernel,
         _blame,
+        _idle_regions,
         _findings,
         _decisions,
     ):
@@ -99,11 +101,19 @@ def _shares(report: Report, console: Console) -> None:
 
 
 def _blame(report: Report, console: Console) -> None:
-    for rows in (blame_table(report), path_table(report)):
+    for rows in (blame_table(report), path_table(report), what_if_table(report)):
         if rows is not None:
             console.print(rows)
-    for line in pop_lines(report):
+    for line in (*pop_lines(report), *what_if_lines(report)):
         console.print(line)
+
+
+def _idle_regions(report: Report, console: Console) -> None:
+    for rows in (task_time_table(report), idle_group_table(report)):
+        if rows is not None:
+            console.print(rows)
+    for line in longest_idle_region_lines(report):
+        console.print(escape(line))
 
 
 def _processes(report: Report, console: Console) -> None:
@@ -186,7 +196,7 @@ def _kernel(report: Report, console: Console) -> None:
 def _findings(report: Report, console: Console) -> None:
     for finding in report.findings:
         subject = f" at {finding.subject}" if finding.subject else ""
-        console.print(f"[bold]{escape(finding.cause)}{escape(subject)}[/] (up to {seconds(finding.gain_s)})")
+        console.print(f"[bold]{escape(finding.cause)}{escape(subject)}[/] ({gain_words(finding)})")
         console.print(f"  {escape(finding.evidence)}")
         console.print(f"  -> {escape(finding.action)}")
 
