@@ -30,6 +30,8 @@ from trimtab.model.enumerations import EventKind, FileKind, Schedule, SubjectKin
 from trimtab.readers import layout, open_run
 from trimtab.traces import traces_of
 
+# A picture of the graph of tasks is refused for a run without tasks.
+OF_ANY_RUN = [to for to in FORMATS if to != "task-graph"]
 GOLDEN = Path(__file__).parent.parent / "golden"
 REGION, TASK = 1, 2
 
@@ -450,7 +452,7 @@ def test_tables_say_what_was_recorded(tmp_path: Path) -> None:
     assert (first["name"], first["unit"], first["lane"], second["value"]) == ("load", "CPUs", None, -1.25)
 
 
-@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("to", OF_ANY_RUN)
 def test_the_command_on_the_golden_run(tmp_path: Path, to: str) -> None:
     completed = CliRunner().invoke(main, ["export", str(GOLDEN), "--to", to, "-o", str(tmp_path / "out")])
     assert completed.exit_code == 0 and completed.stdout == ""
@@ -529,7 +531,7 @@ def test_damaged_runs_are_exported_or_refused(tmp_path: Path) -> None:
         try:
             result = open_run(run)
             read += 1
-            for to in FORMATS:
+            for to in OF_ANY_RUN:
                 export(result, to, out / to)
             Tracks(perfetto_trace(out / "perfetto"))
             chrome_events(out / "chrome")

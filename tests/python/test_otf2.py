@@ -250,6 +250,14 @@ def test_a_truncated_archive_is_an_error(tmp_path: Path, name: str, size: int) -
     assert not (tmp_path / "run").exists() and not list(tmp_path.glob(".trimtab-*"))
 
 
+def test_fewer_events_than_announced_are_an_error(tmp_path: Path) -> None:
+    anchor = scorep_archive(tmp_path / "archive")
+    parts = tmp_path / "archive" / "traces"
+    shutil.copy(parts / "1.evt", parts / "0.evt")
+    with pytest.raises(ImportFailure, match="location 0: expected 16 events, found 6"):
+        import_archive(anchor, tmp_path / "run")
+
+
 def test_what_is_no_archive_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ImportFailure, match="No such file"):
         import_archive(tmp_path / "none.otf2", tmp_path / "run")
