@@ -12,9 +12,10 @@ from trimtab.traces.intervals.inside import Known, inside
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import NO_LANE, Doing, Group, Integers, Intervals, Kind, Pace
-from trimtab.traces.intervals.off_cpu import without_cpu
+from trimtab.traces.intervals.off_cpu import Absences, without_cpu
 from trimtab.traces.intervals.outside import between_tasks, outside
 from trimtab.traces.intervals.pieces import BUSY, Pieces, joined
+from trimtab.traces.intervals.task_paces import TaskTimes
 from trimtab.traces.intervals.teams import Teams
 from trimtab.traces.trace import Trace
 
@@ -34,19 +35,24 @@ def intervals_of(trace: Trace) -> Intervals | None:
     used = [parts for parts in built if len(parts.works) or parts.is_worker or parts.forks]
     if not any(len(parts.works) for parts in used):
         return None
-    known = Known(Teams.of(used), Barriers.of(used), Holds.of(used), Gifts.of(used), last_task_lane(used))
     switches = process.switches
+    absences = [Absences.of(switches[switches["b"] == parts.lane.id], start) for parts in used]
+    gifts = Gifts.of(used)
+    known = Known(
+        Teams.of(used, absences),
+        Barriers.of(used),
+        Holds.of(used),
+        gifts,
+        TaskTimes.of(used, gifts, absences),
+        last_task_lane(used),
+    )
     pieces = [
-        without_cpu(
-            _pieces(parts, at, known, trace.end_ticks - start),
-            switches[switches["b"] == parts.lane.id],
-            start,
-        )
+        without_cpu(_pieces(parts, at, known, trace.end_ticks - start), absences[at])
         for at, parts in enumerate(used)
     ]
     lanes = tuple(parts.lane.id for parts in used)
     # Of a long trace these take gigabytes.
-    del built, used, known
+    del built, used, known, gifts
     whole = joined(pieces)
     del pieces
     return _finished(whole, lanes, process.ns_per_tick)

@@ -16,6 +16,8 @@ from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import lookup, values_at
 from trimtab.traces.intervals.model import NO_LANE, Doing, Integers, Pace
 from trimtab.traces.intervals.pieces import Pieces, pieces_of_lane
+from trimtab.traces.intervals.queued import though_there_was_one, until_last_made
+from trimtab.traces.intervals.task_paces import TaskPaces, TaskTimes
 from trimtab.traces.intervals.teams import Teams
 from trimtab.traces.slices import Role
 
@@ -28,6 +30,7 @@ class Known:
     barriers: Barriers
     holds: Holds
     gifts: Gifts
+    tasks: TaskTimes
     last_task: int
 
 
@@ -35,6 +38,7 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     """What lies in a slice."""
     is_in = parts.inner >= 0
     low, high, inner, owner = (column[is_in] for column in (parts.low, parts.high, parts.inner, parts.owner))
+    low, high, inner, owner = _cut_behind_making(low, high, inner, owner, known.tasks.paces[at])
     role = parts.slices.role[inner]
     kind = parts.event("arg", inner)
     has_owner = owner >= 0
@@ -42,6 +46,8 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     subject = parts.event("subject", np.where(has_owner, owner, inner))
     doing = np.where(has_owner, int(Doing.WORK), int(Doing.SERIAL))
     pace = _pace_of(parts, owner, at, known.teams)
+    of_task, last_made = known.tasks.paces[at].of_owners(owner)
+    pace = np.where(high <= last_made, int(Pace.MAKING), np.maximum(pace, of_task))
     made = pieces_of_lane(low, high, at, doing, subject=np.where(has_owner, subject, NO_SUBJECT), pace=pace)
     made.subject[role == Role.REGION] = subject[role == Role.REGION]
     _fork_and_join(made, np.flatnonzero(role == Role.REGION), inner, parts, at, known.teams)
@@ -54,11 +60,26 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     _set_wait(made, locks, Doing.LOCK, *known.holds.before(at, parts.slices.source[inner[locks]]))
     _set_wait(made, np.flatnonzero(is_wait & (kind == WaitKind.TASKWAIT)), Doing.TASKWAIT)
     _without_task(made, np.flatnonzero(role == Role.STATE), kind, parts, known)
-    return made
+    return though_there_was_one(until_last_made(made, at, *known.gifts.last_made), *known.tasks.queued)
+
+
+def _cut_behind_making(
+    low: Integers, high: Integers, inner: Integers, owner: Integers, paces: TaskPaces
+) -> tuple[Integers, Integers, Integers, Integers]:
+    """Pieces, cut where a task has made its last task."""
+    _, made = paces.of_owners(owner)
+    cut = np.flatnonzero((low < made) & (made < high))
+    if not len(cut):
+        return low, high, inner, owner
+    rest = made[cut]
+    high = high.copy()
+    low, high = np.concatenate([low, rest]), np.concatenate([high, high[cut]])
+    high[cut] = rest
+    return low, high, np.concatenate([inner, inner[cut]]), np.concatenate([owner, owner[cut]])
 
 
 def _pace_of(parts: LaneParts, owner: Integers, at: int, teams: Teams) -> Integers:
-    """Of the parts of regions that pieces lie in; that of tasks is usual."""
+    """Of the parts of regions that pieces lie in."""
     rows = teams.of_lane(at)
     if rows.start == rows.stop:
         return np.full(len(owner), int(Pace.USUAL), np.int64)
