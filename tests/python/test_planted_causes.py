@@ -23,7 +23,7 @@ from simulated.team_simulation import simulate_team
 FUZZ = int(os.environ.get("TRIMTAB_FUZZ", "0"))
 # Other seeds than those that the analysis was looked at with.
 FIRST = 100_000 if FUZZ else 5_000
-SINGLES = FUZZ or 5 * len(SINGLE)
+SINGLES = FUZZ or 3 * len(SINGLE)
 
 
 def test_one_cause_is_blamed_first(tmp_path: Path) -> None:
@@ -33,11 +33,11 @@ def test_one_cause_is_blamed_first(tmp_path: Path) -> None:
         result = score(planted, report_of(planted.recording, tmp_path))
         if not result.is_right:
             wrong.append((seed, result))
-    assert len(wrong) <= 0.01 * SINGLES, wrong
+    assert len(wrong) <= 0.01 * SINGLES, wrong  # of few: none
 
 
 def test_two_and_three_causes_are_in_order(tmp_path: Path) -> None:
-    count = FUZZ // 3 or 20
+    count = FUZZ // 3 or 12
     wrong = []
     for seed in range(FIRST, FIRST + count):
         planted = several_case(seed)
@@ -48,7 +48,7 @@ def test_two_and_three_causes_are_in_order(tmp_path: Path) -> None:
 
 
 def test_a_clean_run_has_no_finding(tmp_path: Path) -> None:
-    for seed in range(FIRST, FIRST + (FUZZ // 5 or 20)):
+    for seed in range(FIRST, FIRST + (FUZZ // 5 or 12)):
         report = report_of(clean_case(seed).simulate(), tmp_path)
         worst = max((finding.gain_s for finding in report.findings), default=0.0)
         assert worst < 0.02 * report.observed_s, (seed, plain(report)["findings"])

@@ -38,6 +38,7 @@ int main(void) {
       work(0.3);
 #pragma omp for schedule(dynamic, 2)
       for (int i = 0; i < 8; ++i) work(0.2);
+      work(0.1);  // else GCC takes the loop's barrier and the join for one
     }
   }
   return 0;
@@ -60,20 +61,26 @@ int main() {
   });
 }
 """
-STEPS = (Work((10**6,) * 2), Barrier(), Critical(1, (0, 0), 300_000), Loop((200_000,) * 8, 2, True))
+STEPS = (
+    Work((10**6,) * 2),
+    Barrier(),
+    Critical(1, (0, 0), 300_000),
+    Loop((200_000,) * 8, 2, True),
+    Work((10**5,) * 2),
+)
 PROGRAM = TeamProgram(2, (Region("r", STEPS),) * 2)
 
 
 def recorded(process: Process) -> list[list[tuple[EventKind, int]]]:
-    """Kinds of the events of each lane in their order, with `arg`; chunks, of which each lane takes some, as one."""
+    """Kinds of the events of each lane in their order, with `arg`, but for chunks: a lane takes some or none."""
     lanes = []
     for lane in process.lanes:
         kinds: list[tuple[EventKind, int]] = []
         for event in lane.events:
-            entry = (EventKind(int(event["kind"])), int(event["arg"]))
-            if entry[0] is not EventKind.CHUNK or not kinds or kinds[-1] != entry:
-                kinds.append(entry)
-        lanes.append([kind for kind in kinds if kind != (EventKind.CHUNK, Schedule.DYNAMIC)])
+            kinds.append((EventKind(int(event["kind"])), int(event["arg"])))
+        # Whether a thread is seen to end depends on the runtime.
+        hidden = ((EventKind.CHUNK, Schedule.DYNAMIC), (EventKind.THREAD_END, 0))
+        lanes.append([kind for kind in kinds if kind not in hidden])
     return lanes
 
 
@@ -108,7 +115,7 @@ def test_a_team(
     for process in (real, made):
         check_fields(process)
     kinds = [[subject.kind for subject in process.subjects.values()] for process in (real, made)]
-    assert sorted(kinds[0]) == sorted([*kinds[1], "barrier"]), "the loop's own barrier is another place"
+    assert sorted(kinds[0]) == sorted(kinds[1])
 
 
 def check_fields(process: Process) -> None:
