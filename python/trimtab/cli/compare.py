@@ -7,28 +7,36 @@ from pathlib import Path
 
 import click
 
-from trimtab.cli.common import echo_json, fail, find_run, runs_below
+from trimtab.cli.common import NewFile, echo, echo_json, fail, find_run, runs_below
 
 
 @click.command("compare")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-def compare_runs(before: str, after: str, as_json: bool) -> None:
+@click.option(
+    "--html",
+    type=NewFile(),
+    help="Write a page with the lanes and the concurrency of two runs, one above the other.",
+)
+def compare_runs(before: str, after: str, as_json: bool, html: Path | None) -> None:
     """Compare two sets of runs: what differs, and whether by more than their noise.
 
     A side is a run directory, `last`, a folder of run directories, or several of these with commas between. With
-    four runs a side and more, each difference has a 95 % interval.
+    four runs a side and more, each difference has a 95 % interval. With --html, each side is one run.
     """
     from trimtab.analysis.compare import compare
     from trimtab.analysis.report import build
     from trimtab.model import RunError
     from trimtab.model.report import Report
     from trimtab.readers import open_run
+    from trimtab.report import lane_page, write_html
     from trimtab.text.comparison import comparison
     from trimtab.text.progress import progress
 
     sides = [_runs_of(before), _runs_of(after)]
+    if html is not None and [len(side) for side in sides] != [1, 1]:
+        fail(f"--html: expected one run on each side, found {len(sides[0])} and {len(sides[1])}")
     reports: list[list[Report]] = [[], []]
     try:
         with progress("reading the runs", sum(map(len, sides))) as advance:
@@ -36,6 +44,9 @@ def compare_runs(before: str, after: str, as_json: bool) -> None:
                 for run in side:
                     found_runs.append(build(open_run(run)))
                     advance(1)
+        if html is not None:
+            write_html(reports[0][0], html, lane_page(*(open_run(side[0]) for side in sides)), reports[1][0])
+            echo(f"trimtab: page of both runs: {html}", err=True)
     except RunError as error:
         fail(str(error))
     except OSError as error:

@@ -20,6 +20,7 @@ class Absences:
     low: Integers
     high: Integers
     preempted: Booleans
+    is_recorded: bool
 
     @staticmethod
     def of(switches: Any, start: int) -> Absences:
@@ -31,7 +32,7 @@ class Absences:
         low, high = np.maximum(ticks[out], 0), np.maximum(ticks[out + 1], 0)
         # Of a damaged file: the times follow each other.
         low = np.maximum(low, np.concatenate([[0], np.maximum.accumulate(high)[:-1]])) if len(low) else low
-        return Absences(low, np.maximum(high, low), switches["arg"][out] == 1)
+        return Absences(low, np.maximum(high, low), switches["arg"][out] == 1, len(switches) > 0)
 
     def preempted_until(self, ticks: Integers) -> Integers:
         """How long the lane had been preempted in all by then."""

@@ -98,7 +98,7 @@ class _Parts:
             _sums(row, high - low, len(place)),
             _sums(row, away, len(place)),
             values_at(gifts.at, gift, 0),
-            gift >= 0,
+            np.isin(values_at(gifts.doing, gift, -1), (int(Doing.SPAWN), int(Doing.DEPENDENCE))),
             values_at(gifts.doing, gift, -1) == int(Doing.DEPENDENCE),
             values_at(high, np.searchsorted(high, begin, side="right") - 1, 0),
             _last_made(lane, place),
