@@ -177,6 +177,9 @@ def _blame(application: Application, attribution: Attribution, capacity: float) 
                 lane_time_s=time * 1e-3,
                 share=time / capacity,
                 basis=EVENTS,
+                reason="the event log says nothing of this time"
+                if cause is BlameCause.UNATTRIBUTED
+                else None,
             )
         )
     return tuple(sorted(rows, key=lambda row: (-row.share, row.cause, row.subject or "")))
