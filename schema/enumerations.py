@@ -414,6 +414,36 @@ TASK_FLAGS = Enumeration(
     ),
     is_flags=True,
 )
+IDLE_VERDICT = Enumeration(
+    "idle_verdict",
+    "IdleVerdict",
+    "",
+    "Why at most one worker was busy in an idle region.",
+    (
+        Value(
+            1,
+            "not_enough_workers",
+            "a task of the chain waited, and no worker was free",
+            label="not enough workers",
+        ),
+        Value(
+            2,
+            "bad_distribution",
+            "a task of the chain waited, and a worker was free",
+            label="bad distribution",
+        ),
+        Value(
+            3,
+            "straggler",
+            "its initiating task took longer than its siblings",
+        ),
+        Value(4, "dependence", "the tasks began when they could", label="true dependence"),
+        Value(
+            5, "outside", "code outside of all tasks made the next work", label="work from outside of tasks"
+        ),
+    ),
+    is_text=True,
+)
 NAME_TAG = Enumeration(
     "name_tag",
     "NameTag",
@@ -516,6 +546,21 @@ CAUSE = Enumeration(
             "a communication server has no pause while senders wait",
             label="saturated server",
         ),
+        Value(40, "straggler", "a task of Spark holds up its stage"),
+        Value(41, "skew", "one partition has much more data than the others"),
+        Value(42, "many_small_tasks", "starting tasks takes much of them", label="too many small tasks"),
+        Value(43, "few_partitions", "a stage has fewer tasks than core slots", label="too few partitions"),
+        Value(44, "spill", "data did not fit into memory and was written to disk"),
+        Value(45, "recomputation", "lost or evicted partitions were computed again"),
+        Value(
+            46,
+            "memory_thrash",
+            "partitions are evicted and computed again and again, or collecting garbage takes long",
+            label="memory thrash",
+        ),
+        Value(47, "wide_shuffle", "a shuffle has very many small blocks", label="wide shuffle"),
+        Value(48, "idle_executors", "fewer executors would take hardly longer", label="idle executors"),
+        Value(49, "driver_busy", "no stage was active: the driver computed or planned", label="driver busy"),
     ),
     is_text=True,
 )
@@ -561,6 +606,19 @@ BLAME_CAUSE = Enumeration(
             13, "blocking_io", "a thread gave its CPU away in the middle of its work", label="blocking I/O"
         ),
         Value(14, "unattributed", "nobody knows: events are missing, or the thread was not observed"),
+        Value(30, "stage_barrier", "tasks of Spark waited for the end of a stage", label="stage barrier"),
+        Value(31, "skew", "one partition has much more data than the others"),
+        Value(32, "few_partitions", "a stage has fewer tasks than core slots", label="too few partitions"),
+        Value(33, "executor_start", "an executor was requested, but not there yet", label="executor start"),
+        Value(34, "driver_busy", "no stage was active: the driver computed or planned", label="driver busy"),
+        Value(35, "pending_tasks", "tasks were pending, but not launched", label="pending tasks"),
+        Value(36, "scheduler_delay", "a task was under way to or from its executor", label="scheduler delay"),
+        Value(37, "deserialization", "a task was unpacked"),
+        Value(38, "serialization", "results and shuffle files were written"),
+        Value(39, "fetch", "a task waited for shuffle data"),
+        Value(40, "spill", "data did not fit into memory and was written to disk"),
+        Value(41, "garbage_collection", "the JVM collected garbage", label="garbage collection"),
+        Value(42, "failed_tasks", "attempts that failed or were killed", label="failed tasks"),
     ),
     is_text=True,
 )
@@ -730,6 +788,7 @@ ALL = (
     SHARE,
     CAUSE,
     BLAME_CAUSE,
+    IDLE_VERDICT,
     MISSING_KIND,
     DECISION_REASON,
     POLICY_NAME,

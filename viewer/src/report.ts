@@ -34,7 +34,20 @@ export type BlameCause =
   | "runtime"
   | "spawn rate"
   | "blocking I/O"
-  | "unattributed";
+  | "unattributed"
+  | "stage barrier"
+  | "skew"
+  | "too few partitions"
+  | "executor start"
+  | "driver busy"
+  | "pending tasks"
+  | "scheduler delay"
+  | "deserialization"
+  | "serialization"
+  | "fetch"
+  | "spill"
+  | "garbage collection"
+  | "failed tasks";
 
 /** Why core time was lost: the causes of findings. */
 export type Cause =
@@ -61,7 +74,25 @@ export type Cause =
   | "messages too small"
   | "waiting for queued parcels"
   | "late locality"
-  | "saturated server";
+  | "saturated server"
+  | "straggler"
+  | "skew"
+  | "too many small tasks"
+  | "too few partitions"
+  | "spill"
+  | "recomputation"
+  | "memory thrash"
+  | "wide shuffle"
+  | "idle executors"
+  | "driver busy";
+
+/** Why at most one worker was busy in an idle region. */
+export type IdleVerdict =
+  | "not enough workers"
+  | "bad distribution"
+  | "straggler"
+  | "true dependence"
+  | "work from outside of tasks";
 
 /** What a report lacks. What C++ reports begins with such a word, or is of another kind. */
 export type Missing = "other" | "regions" | "tuning" | "virtual threads" | "policy" | "process" | "record" | "end";
@@ -118,6 +149,8 @@ export interface Report {
   critical_path: PathPart[];
   /** of one process with all events; null: not all events were recorded, or of several processes */
   pop: Pop | null;
+  /** first the unchanged run, then the shortest first; of one process with all events */
+  what_if: WhatIf[];
   workers: WorkerSummary[];
   /** messages between localities; null: none were recorded */
   network: Network | null;
@@ -134,6 +167,18 @@ export interface Report {
   counter_use: CounterUse[];
   /** the sum over the processes that take part; null: no events */
   timeline: Timeline | null;
+  /** most active time first, by process; none without all events */
+  task_times: TaskTimes[];
+  /** the 100 that cost most, in order of time, by process */
+  idle_regions: IdleRegion[];
+  /** of all idle regions; most lane time first */
+  idle_region_groups: IdleRegionGroup[];
+  /** why idle regions are not looked for; null: they are, in at least one process */
+  no_idle_regions: string;
+  /** of a Spark application, in order of their submission */
+  stages: Stage[];
+  /** of a Spark application; null: it is none */
+  spark: Spark | null;
 }
 
 /** How the program ended. */
@@ -466,10 +511,32 @@ export interface Finding {
   evidence: string;
   /** what to change */
   action: string;
-  /** wall time that this could give back at best, s */
+  /** wall time that this could give back: by replay, or at best by its formula, s */
   gain_s: number;
   /** `id` of the processes that it is about */
   processes: string[];
+  /** the least that it gives back; 0 where only a formula is known, s */
+  gain_low_s: number;
+  /** the most that it gives back, s */
+  gain_high_s: number;
+  /** how the longest wait came about, from the wait to its cause; empty: not known */
+  chain: string[];
+}
+
+/** What the run would take with a change, by a replay of its recorded steps. */
+export interface WhatIf {
+  /** what is different */
+  change: string;
+  /** region or kind of task; null: the whole program */
+  subject: string;
+  /** its `key`; null: no subject */
+  key: string;
+  /** what the run would take, s */
+  predicted_s: number;
+  /** by how much that is shorter; below 0: longer, s */
+  gain_s: number;
+  /** of the replay of the unchanged run; where it is more than 0.1 no changes are listed, share */
+  replay_error: number;
 }
 
 /** Idle core time by cause and place. The shares of all add up to the share of the core time that was not work. */
@@ -514,6 +581,8 @@ export interface Pop {
   serialization: number | null;
   /** work on the critical path / time, share */
   scheduling: number;
+  /** most work of a lane / time: communication efficiency, `serialization` x `scheduling`, share; null: no lane waited for a message of another process */
+  communication: number | null;
 }
 
 /** A worker of a task runtime. */
@@ -963,6 +1032,10 @@ export interface Timeline {
   waiting: number[];
   /** `all events`, or `flight recorder`: the last events of each lane */
   source: string;
+  /** mean number of tasks that could run and had no worker, for each bin; empty: not known */
+  eligible: number[];
+  /** mean number of tasks whose inputs were missing, for each bin; empty: not known */
+  ineligible: number[];
 }
 
 /** One region or kind of task over time. */
@@ -971,6 +1044,167 @@ export interface Series {
   name: string;
   /** mean number of lanes inside, for each bin */
   lanes: number[];
+}
+
+/** What the tasks of one kind did from their creation until their end, by their events; sums over tasks. */
+export interface TaskTimes {
+  /** `id` of the process */
+  process: string;
+  /** names the place the same in every process of the run: kind, build and offset, or name */
+  key: string;
+  /** place in the program, as people read it */
+  name: string;
+  /** tasks */
+  count: number;
+  /** from creation until the begin, s */
+  staged_s: number;
+  /** of that, without all that the task needed, s */
+  ineligible_s: number;
+  /** with all that it needed, before its begin or after a wait, and no worker, s */
+  eligible_s: number;
+  /** running, without tasks that ran inside, s */
+  active_s: number;
+  /** waiting after the begin, by wait_cause, s */
+  suspended_s: Record<string, number>;
+  /** a task of the runtime itself: views of the program's tasks leave it out */
+  is_own: boolean;
+}
+
+/** A time from when all workers were busy, over one with at most one busy worker, until all were busy again. */
+export interface IdleRegion {
+  /** `id` of the process */
+  process: string;
+  /** on the process's own axis of time, s */
+  begin_s: number;
+  /** s */
+  end_s: number;
+  /** of workers that were not busy, s */
+  lane_time_s: number;
+  /** one of the verdicts below */
+  verdict: IdleVerdict;
+  /** kind of the breaking task: had it ended earlier, the region would have; null: the next work came from outside of all tasks */
+  breaking: string;
+  /** its identity; null: none is recorded */
+  breaking_task: string;
+  /** kind of the initiating task: the latest one of the chain that started before the region; null: the chain began inside the region */
+  initiating: string;
+  /** its identity; null: none is recorded */
+  initiating_task: string;
+  /** kinds of task, each waited for by the one before it; begins with the first that ran beside another at the region's end; `...`: tasks left out */
+  chain: string[];
+  /** kind of the task of the chain that could have started earlier by most; null: all began as soon as they could, or nearly */
+  delayed: string;
+  /** by how much, s */
+  earlier_s: number;
+  /** so many more would have let it start then; null: another verdict than `not enough workers` */
+  more_workers: number | null;
+}
+
+/** Idle regions of one process with the same verdict and kinds of task. */
+export interface IdleRegionGroup {
+  /** `id` of the process */
+  process: string;
+  /** one of the verdicts below */
+  verdict: IdleVerdict;
+  /** as of its regions; null: as there */
+  breaking: string;
+  /** as of its regions; null: as there */
+  initiating: string;
+  /** regions */
+  count: number;
+  /** of the regions, s */
+  time_s: number;
+  /** of workers that were not busy, s */
+  lane_time_s: number;
+  /** `lane_time_s` / (workers x time of the process), share */
+  share: number;
+  /** the most of its regions; null: as there */
+  more_workers: number | null;
+}
+
+/** One attempt of a stage of a Spark application. */
+export interface Stage {
+  /** number of the stage */
+  id: number;
+  /** 0, then 1 after tasks could not fetch shuffle data */
+  attempt: number;
+  /** `key` of the same stage in `regions` */
+  key: string;
+  /** what Spark calls it */
+  name: string;
+  /** call and source line that made its last RDD or plan node */
+  place: string;
+  /** plan nodes and RDDs, the last first */
+  operators: string[];
+  /** number of its job; null: not in the log */
+  job: number | null;
+  /** number of its SQL query; null: no query */
+  query: number | null;
+  /** since the application started, s; null: not in the log */
+  submitted_s: number | null;
+  /** since the application started, s; null: not in the log */
+  completed_s: number | null;
+  /** why it failed; null: it did not */
+  failure: string;
+  /** partitions that it had to compute */
+  tasks: number;
+  /** attempts of tasks */
+  attempts: number;
+  /** attempts of tasks that failed or were killed */
+  failed: number;
+  /** tasks that held up others */
+  stragglers: number;
+  /** on core slots, s */
+  core_time_s: number;
+  /** median task, s */
+  median_s: number;
+  /** longest task, s */
+  longest_s: number;
+  /** core time by part of a task, s */
+  time: Record<string, number>;
+  /** idle core time that is charged to it, by cause, s */
+  idle: Record<string, number>;
+  /** of shuffles and input, B */
+  read_bytes: number;
+  /** of shuffles, B */
+  written_bytes: number;
+  /** to disk, B */
+  spilled_bytes: number;
+  /** of shuffles that its tasks fetched */
+  blocks: number;
+  /** slope of the replayed time of its job against the standard deviation of its task times, s per s; null: not replayed */
+  sensitivity: number | null;
+}
+
+/** What an event log of Spark says beyond what every report has. */
+export interface Spark {
+  /** its id */
+  application: string;
+  /** of Spark */
+  version: string;
+  /** that were there at some time */
+  executors: number;
+  /** core slots of these */
+  slots: number;
+  /** share of the core time by part of a task, and idle time by cause, share */
+  time: Record<string, number>;
+  /** of the unchanged replay, share; null: nothing to replay */
+  replay_error: number | null;
+  /** the error is small enough for claims */
+  replay_trusted: boolean;
+  /** by kind of group, most core time first */
+  groups: SparkGroup[];
+}
+
+/** The core time of one job, query, executor, host or source line. */
+export interface SparkGroup {
+  /** `job`, `query`, `executor`, `host` or `line` */
+  group: string;
+  name: string;
+  /** all of the following, s */
+  core_time_s: number;
+  /** by part of a task, and idle time by cause, s */
+  time: Record<string, number>;
 }
 
 export const readReport = (from: Dict): Report => ({
@@ -1002,6 +1236,7 @@ export const readReport = (from: Dict): Report => ({
   blame: dicts(from.blame).map(readBlamed),
   critical_path: dicts(from.critical_path).map(readPathPart),
   pop: maybe(from.pop, readPop),
+  what_if: dicts(from.what_if).map(readWhatIf),
   workers: dicts(from.workers).map(readWorkerSummary),
   network: maybe(from.network, readNetwork),
   kernel: maybe(from.kernel, readKernel),
@@ -1012,6 +1247,12 @@ export const readReport = (from: Dict): Report => ({
   energy: maybe(from.energy, readEnergy),
   counter_use: dicts(from.counter_use).map(readCounterUse),
   timeline: maybe(from.timeline, readTimeline),
+  task_times: dicts(from.task_times).map(readTaskTimes),
+  idle_regions: dicts(from.idle_regions).map(readIdleRegion),
+  idle_region_groups: dicts(from.idle_region_groups).map(readIdleRegionGroup),
+  no_idle_regions: text(from.no_idle_regions),
+  stages: dicts(from.stages).map(readStage),
+  spark: maybe(from.spark, readSpark),
 });
 
 export const readExit = (from: Dict): Exit => ({
@@ -1201,6 +1442,18 @@ export const readFinding = (from: Dict): Finding => ({
   action: text(from.action),
   gain_s: amount(from.gain_s),
   processes: texts(from.processes),
+  gain_low_s: amount(from.gain_low_s),
+  gain_high_s: amount(from.gain_high_s),
+  chain: texts(from.chain),
+});
+
+export const readWhatIf = (from: Dict): WhatIf => ({
+  change: text(from.change),
+  subject: text(from.subject),
+  key: text(from.key),
+  predicted_s: amount(from.predicted_s),
+  gain_s: amount(from.gain_s),
+  replay_error: amount(from.replay_error),
 });
 
 export const readBlamed = (from: Dict): Blamed => ({
@@ -1226,6 +1479,7 @@ export const readPop = (from: Dict): Pop => ({
   load_balance: amount(from.load_balance),
   serialization: figure(from.serialization),
   scheduling: amount(from.scheduling),
+  communication: figure(from.communication),
 });
 
 export const readWorkerSummary = (from: Dict): WorkerSummary => ({
@@ -1474,9 +1728,98 @@ export const readTimeline = (from: Dict): Timeline => ({
   series: dicts(from.series).map(readSeries),
   waiting: figures(from.waiting),
   source: text(from.source),
+  eligible: figures(from.eligible),
+  ineligible: figures(from.ineligible),
 });
 
 export const readSeries = (from: Dict): Series => ({
   name: text(from.name),
   lanes: figures(from.lanes),
+});
+
+export const readTaskTimes = (from: Dict): TaskTimes => ({
+  process: text(from.process),
+  key: text(from.key),
+  name: text(from.name),
+  count: amount(from.count),
+  staged_s: amount(from.staged_s),
+  ineligible_s: amount(from.ineligible_s),
+  eligible_s: amount(from.eligible_s),
+  active_s: amount(from.active_s),
+  suspended_s: figureByName(from.suspended_s),
+  is_own: from.is_own === true,
+});
+
+export const readIdleRegion = (from: Dict): IdleRegion => ({
+  process: text(from.process),
+  begin_s: amount(from.begin_s),
+  end_s: amount(from.end_s),
+  lane_time_s: amount(from.lane_time_s),
+  verdict: text(from.verdict) as IdleVerdict,
+  breaking: text(from.breaking),
+  breaking_task: text(from.breaking_task),
+  initiating: text(from.initiating),
+  initiating_task: text(from.initiating_task),
+  chain: texts(from.chain),
+  delayed: text(from.delayed),
+  earlier_s: amount(from.earlier_s),
+  more_workers: figure(from.more_workers),
+});
+
+export const readIdleRegionGroup = (from: Dict): IdleRegionGroup => ({
+  process: text(from.process),
+  verdict: text(from.verdict) as IdleVerdict,
+  breaking: text(from.breaking),
+  initiating: text(from.initiating),
+  count: amount(from.count),
+  time_s: amount(from.time_s),
+  lane_time_s: amount(from.lane_time_s),
+  share: amount(from.share),
+  more_workers: figure(from.more_workers),
+});
+
+export const readStage = (from: Dict): Stage => ({
+  id: amount(from.id),
+  attempt: amount(from.attempt),
+  key: text(from.key),
+  name: text(from.name),
+  place: text(from.place),
+  operators: texts(from.operators),
+  job: figure(from.job),
+  query: figure(from.query),
+  submitted_s: figure(from.submitted_s),
+  completed_s: figure(from.completed_s),
+  failure: text(from.failure),
+  tasks: amount(from.tasks),
+  attempts: amount(from.attempts),
+  failed: amount(from.failed),
+  stragglers: amount(from.stragglers),
+  core_time_s: amount(from.core_time_s),
+  median_s: amount(from.median_s),
+  longest_s: amount(from.longest_s),
+  time: figureByName(from.time),
+  idle: figureByName(from.idle),
+  read_bytes: amount(from.read_bytes),
+  written_bytes: amount(from.written_bytes),
+  spilled_bytes: amount(from.spilled_bytes),
+  blocks: amount(from.blocks),
+  sensitivity: figure(from.sensitivity),
+});
+
+export const readSpark = (from: Dict): Spark => ({
+  application: text(from.application),
+  version: text(from.version),
+  executors: amount(from.executors),
+  slots: amount(from.slots),
+  time: figureByName(from.time),
+  replay_error: figure(from.replay_error),
+  replay_trusted: from.replay_trusted === true,
+  groups: dicts(from.groups).map(readSparkGroup),
+});
+
+export const readSparkGroup = (from: Dict): SparkGroup => ({
+  group: text(from.group),
+  name: text(from.name),
+  core_time_s: amount(from.core_time_s),
+  time: figureByName(from.time),
 });

@@ -1,4 +1,4 @@
-"""The room `diagnosis`, which is compiled: who is to blame for waiting, and the critical path."""
+"""The room `diagnosis`, which is compiled: who is to blame for waiting, the critical path, and replays with a change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,37 @@ BLAME = np.dtype(
         "itemsize": 32,
     }
 )
+CHARGE = np.dtype(
+    {
+        "names": ["wait", "culprit", "end", "begin_ns", "end_ns"],
+        "formats": ["<u4", "<u4", "u1", "<i8", "<i8"],
+        "offsets": [0, 4, 8, 16, 24],
+        "itemsize": 32,
+    }
+)
 PATH_PART = np.dtype([("interval", "<u4"), ("lane", "<u4"), ("begin_ns", "<i8"), ("end_ns", "<i8")])
+STEP = np.dtype(
+    [
+        ("duration_ns", "<i8"),
+        ("lead_ns", "<i8"),
+        ("recorded_begin_ns", "<i8"),
+        ("lane", "<u4"),
+        ("pooled", "<u4"),
+    ]
+)
+LINK = np.dtype(
+    {
+        "names": ["from_step", "to_step", "latency_ns", "base"],
+        "formats": ["<u4", "<u4", "<i8", "<u4"],
+        "offsets": [0, 4, 8, 16],
+        "itemsize": 24,
+    }
+)
+BEGUN = np.dtype(
+    {"names": ["begin_ns", "lane"], "formats": ["<i8", "<u4"], "offsets": [0, 8], "itemsize": 16}
+)
+# `base` of a link: its latency counts from the end or the begin of the first step.
+FROM_END, FROM_BEGIN = range(2)
 NO_LANE = NO_INTERVAL = 0xFFFFFFFF
 # `kind` of an interval.
 BUSY, WAITING, RESUMING, STOPPED = range(4)
@@ -38,6 +68,18 @@ AT_INTERVAL, UNKNOWN_GIVER, ABSENT_LANE, CIRCLE = range(4)
 
 class _IntervalTable(ctypes.Structure):
     _fields_ = (("intervals", ctypes.c_void_p), ("count", ctypes.c_size_t), ("lanes", ctypes.c_uint32))
+
+
+class _StepTable(ctypes.Structure):
+    _fields_ = (
+        ("steps", ctypes.c_void_p),
+        ("count", ctypes.c_size_t),
+        ("links", ctypes.c_void_p),
+        ("link_count", ctypes.c_size_t),
+        ("lanes", ctypes.c_uint32),
+        ("servers", ctypes.c_uint32),
+        ("server_ends_ns", ctypes.c_void_p),
+    )
 
 
 class _TextRoom(ctypes.Structure):
@@ -66,6 +108,15 @@ def blame(intervals: Table, lanes: int) -> Table:
     return _call("trimtab_blame", intervals, lanes, BLAME)
 
 
+def charges(intervals: Table, lanes: int) -> Table:
+    """What each wait is charged to, and from when to when: records of `CHARGE`.
+
+    Charges of a wait that follow each other and have culprits of the same group and kind are one. Arguments and errors as of `blame`.
+    """
+    # Computed once more if there is too little room; pages of it that stay empty take no memory.
+    return _call("trimtab_charges", intervals, lanes, CHARGE, 2 * len(intervals) + 1024)
+
+
 def critical_path(intervals: Table, lanes: int) -> Table:
     """The chain of intervals that decided when the program ended, in the order of time: records of `PATH_PART`.
 
@@ -74,21 +125,56 @@ def critical_path(intervals: Table, lanes: int) -> Table:
     return _call("trimtab_critical_path", intervals, lanes, PATH_PART)
 
 
+def replay(
+    steps: Table, links: Table, lanes: int, servers: int, server_ends_ns: NDArray[np.int64] | None = None
+) -> Table:
+    """When each step begins, and on which lane, if the program runs again as `steps` and `links` say: records of `BEGUN`.
+
+    Args:
+        steps: records of `STEP`; those of a lane in the order in which it does them.
+        links: records of `LINK`, by the places of steps.
+        lanes: how many there are.
+        servers: so many of the last lanes take steps of the pool when they have done their own.
+        server_ends_ns: from when on each of these begins none; None: they always do.
+
+    Raises:
+        CompiledError: steps wait for each other, nobody serves the pool, or there is no such lane or step.
+        OSError: the compiled library is not there.
+    """
+    steps, links = np.ascontiguousarray(steps, STEP), np.ascontiguousarray(links, LINK)
+    ends = None if server_ends_ns is None else np.ascontiguousarray(server_ends_ns, np.int64)
+    if ends is not None and len(ends) != servers:
+        raise CompiledError(f"server_ends_ns: expected {servers} ends, found {len(ends)}")
+    given = _StepTable(
+        steps.ctypes.data,
+        len(steps),
+        links.ctypes.data,
+        len(links),
+        lanes,
+        servers,
+        None if ends is None else ends.ctypes.data,
+    )
+    return _results("trimtab_replay", given, BEGUN, len(steps))
+
+
 @cache
 def _library() -> ctypes.CDLL:
     return ctypes.CDLL(str(paths.diagnosis_library()))
 
 
-def _call(function: str, intervals: Table, lanes: int, result: np.dtype[Any]) -> Table:
+def _call(function: str, intervals: Table, lanes: int, result: np.dtype[Any], room: int = 1024) -> Table:
+    intervals = np.ascontiguousarray(intervals, INTERVAL)
+    return _results(function, _IntervalTable(intervals.ctypes.data, len(intervals), lanes), result, room)
+
+
+def _results(function: str, given: ctypes.Structure, result: np.dtype[Any], room: int = 1024) -> Table:
+    """What a function of the library returns; it is called again where there are more than `room`."""
     called = getattr(_library(), function)
     called.restype = ctypes.c_size_t
-    intervals = np.ascontiguousarray(intervals, INTERVAL)
-    given = _IntervalTable(intervals.ctypes.data, len(intervals), lanes)
     buffer = ctypes.create_string_buffer(512)
     error = _TextRoom(ctypes.addressof(buffer), len(buffer))
-    room = 1024
     while True:
-        table = np.zeros(room, result)
+        table = np.zeros(max(room, 1), result)
         count = called(
             ctypes.byref(given),
             ctypes.c_void_p(table.ctypes.data),

@@ -2,13 +2,17 @@
 // layouts.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "trimtab/diagnosis/blame.hpp"
 #include "trimtab/diagnosis/critical_path.hpp"
+#include "trimtab/diagnosis/replay.hpp"
 
 namespace {
 
@@ -16,6 +20,8 @@ using namespace trimtab::diagnosis;
 
 static_assert(sizeof(lane_interval) == 32 && offsetof(lane_interval, lane) == 16 && offsetof(lane_interval, kind) == 28);
 static_assert(sizeof(blame_sum) == 32 && offsetof(blame_sum, culprit_kind) == 8 && offsetof(blame_sum, ns) == 16);
+static_assert(sizeof(charge) == 32 && offsetof(charge, end) == 8 && offsetof(charge, begin_ns) == 16);
+static_assert(sizeof(link) == 24 && offsetof(link, latency_ns) == 8 && offsetof(link, base) == 16);
 static_assert(sizeof(path_part) == 24 && offsetof(path_part, begin_ns) == 8);
 
 constexpr std::size_t failed = ~std::size_t{0};
@@ -26,6 +32,68 @@ struct interval_table {
   lane_index lanes;
   lane_order order() const { return {std::span(intervals, count), lanes}; }
 };
+
+// A step of a lane, of the pool, or of neither.
+struct placed_step {
+  std::int64_t duration_ns, lead_ns, recorded_begin_ns;
+  lane_index lane;       // no_lane: the pool's, or a join
+  std::uint32_t pooled;  // not 0: the pool's
+};
+
+struct step_table {
+  const placed_step* steps;
+  std::size_t count;
+  const link* links;
+  std::size_t link_count;
+  lane_index lanes, servers;           // the last `servers` of the lanes serve the pool when they have done their own steps
+  const std::int64_t* server_ends_ns;  // from when on each of them begins no step of the pool; null: never
+
+  work program() const {
+    work made;
+    made.pools = 1;
+    made.lanes.resize(lanes);
+    made.steps.reserve(count);
+    for (std::size_t at = 0; at < count; ++at) {
+      const placed_step& item = steps[at];
+      made.steps.push_back({item.duration_ns, item.lead_ns, item.recorded_begin_ns, item.pooled != 0 ? 0 : no_pool});
+      if (item.lane == no_lane) continue;
+      if (item.lane >= lanes) throw std::invalid_argument(wrong("step", at, "a lane below ", lanes, item.lane));
+      made.lanes[item.lane].push_back({duty_kind::own_step, static_cast<std::uint32_t>(at)});
+    }
+    for (std::size_t at = 0; at < link_count; ++at)
+      if (const auto last = std::max(links[at].from, links[at].to); last >= count)
+        throw std::invalid_argument(wrong("link", at, "steps below ", count, last));
+    made.links.assign(links, links + link_count);
+    const lane_index first = lanes - std::min(servers, lanes);
+    for (lane_index at = first; at < lanes; ++at) {
+      duty serving{duty_kind::serve_pool, 0};
+      if (server_ends_ns != nullptr) serving.until_ns = server_ends_ns[at - first];
+      made.lanes[at].push_back(serving);
+    }
+    return made;
+  }
+
+ private:
+  static std::string wrong(const char* what, std::size_t at, const char* expected, std::size_t limit, std::size_t found) {
+    return std::string(what) + " " + std::to_string(at) + ": expected " + expected + std::to_string(limit) + ", found " +
+           std::to_string(found);
+  }
+};
+
+struct begun_step {
+  std::int64_t begin_ns;
+  lane_index lane;
+};
+
+std::vector<begun_step> begun_steps(const step_table& table) {
+  std::string problem;
+  const auto result = replay(table.program(), &problem);
+  if (!result) throw std::invalid_argument(problem);
+  std::vector<begun_step> steps;
+  steps.reserve(table.count);
+  for (std::size_t at = 0; at < table.count; ++at) steps.push_back({result->begin_ns[at], result->lane[at]});
+  return steps;
+}
 
 struct text_room {
   char* text;
@@ -54,8 +122,18 @@ __attribute__((visibility("default"))) std::size_t trimtab_blame(const interval_
   return results([&] { return blame_by_group(table->order()); }, to, room, error);
 }
 
+__attribute__((visibility("default"))) std::size_t trimtab_charges(const interval_table* table, charge* to,
+                                                                   std::size_t room, const text_room* error) noexcept {
+  return results([&] { return merged_charges(table->order()); }, to, room, error);
+}
+
 __attribute__((visibility("default"))) std::size_t trimtab_critical_path(const interval_table* table, path_part* to,
                                                                          std::size_t room, const text_room* error) noexcept {
   return results([&] { return critical_path(table->order()); }, to, room, error);
+}
+
+__attribute__((visibility("default"))) std::size_t trimtab_replay(const step_table* table, begun_step* to, std::size_t room,
+                                                                  const text_room* error) noexcept {
+  return results([&] { return begun_steps(*table); }, to, room, error);
 }
 }

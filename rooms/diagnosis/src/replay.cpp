@@ -110,17 +110,23 @@ class simulation {
     m_result.begin_ns[at] = begin_ns;
     m_result.lane[at] = lane;
     m_events.push({begin_ns + item.duration_ns, event_kind::ended, at});
+    follow_links(at, link_base::begin, begin_ns);
   }
 
   void end(step_index at) {
     m_result.end_ns = std::max(m_result.end_ns, m_now_ns);
+    follow_links(at, link_base::end, m_now_ns);
+    if (const lane_index lane = m_result.lane[at]; lane != no_lane) m_events.push({m_now_ns, event_kind::free, lane});
+  }
+
+  void follow_links(step_index at, link_base base, std::int64_t time_ns) {
     for (std::size_t place = m_first_link[at]; place < m_first_link[at + 1]; ++place) {
       const link& item = m_links[place];
+      if (item.base != base) continue;
       progress& later = m_steps[item.to];
-      later.ready_ns = std::max(later.ready_ns, m_now_ns + item.latency_ns);
+      later.ready_ns = std::max(later.ready_ns, time_ns + item.latency_ns);
       if (--later.missing == 0) m_events.push({later.ready_ns, event_kind::ready, item.to});
     }
-    if (const lane_index lane = m_result.lane[at]; lane != no_lane) m_events.push({m_now_ns, event_kind::free, lane});
   }
 
   void make_ready(step_index at) {
@@ -159,7 +165,9 @@ class simulation {
         return begin(next.index, lane);
       }
       pool_state& pool = m_pools[next.index];
-      if (pool.not_begun == 0) {
+      if (pool.not_begun == 0 || m_now_ns >= next.until_ns) {
+        // It may have been woken for a step that it leaves to others.
+        if (!pool.ready.empty()) wake(pool, 1);
         ++state.next_duty;
         continue;
       }

@@ -40,7 +40,8 @@ work random_work(std::uint64_t seed) {
     entry.recorded_begin_ns = at;
     program.steps.push_back(entry);
     for (std::uint64_t links = at == 0 ? 0 : random() % 3; links > 0; --links)
-      program.links.push_back({static_cast<step_index>(random() % at), at, static_cast<std::int64_t>(random() % 3)});
+      program.links.push_back({static_cast<step_index>(random() % at), at, static_cast<std::int64_t>(random() % 3),
+                               static_cast<link_base>(random() % 2)});
   }
   for (std::size_t lane = 0; lane < program.lanes.size(); ++lane) {
     for (const step_index at : own_steps[lane]) program.lanes[lane].push_back(own_step_of(at));
@@ -64,6 +65,20 @@ TEST(replay, a_step_waits_for_all_that_it_is_linked_to) {
   EXPECT_EQ(end_of(program), 25 + 3 + 5);
   program.steps[1].duration_ns = 2;
   EXPECT_EQ(end_of(program), 10 + 5) << "another one is the last to arrive";
+}
+
+TEST(replay, a_step_makes_others_ready_in_the_middle_of_its_work) {
+  // The producer makes a step each 10, and goes on for 100.
+  work program{.steps = {{100}, pooled(30), pooled(30)},
+               .links = {{0, 1, 10, link_base::begin}, {0, 2, 20, link_base::begin}},
+               .lanes = {{own_step_of(0)}, {serve(0)}},
+               .pools = 1};
+  auto result = replay(program);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->begin_ns, (std::vector<std::int64_t>{0, 10, 40}));
+  EXPECT_EQ(result->end_ns, 100);
+  program.links[1].latency_ns = 150;
+  EXPECT_EQ(end_of(program), 150 + 30) << "what comes later than its end";
 }
 
 TEST(replay, a_barrier_is_a_step_of_no_lane) {
@@ -136,8 +151,10 @@ TEST(replay, keeps_links_and_lanes) {
     const auto result = replay(program);
     ASSERT_TRUE(result) << seed;
     const auto ends = [&](step_index at) { return result->begin_ns[at] + program.steps[at].duration_ns; };
-    for (const link& entry : program.links)
-      ASSERT_GE(result->begin_ns[entry.to], ends(entry.from) + entry.latency_ns + program.steps[entry.to].lead_ns) << seed;
+    for (const link& entry : program.links) {
+      const std::int64_t base_ns = entry.base == link_base::end ? ends(entry.from) : result->begin_ns[entry.from];
+      ASSERT_GE(result->begin_ns[entry.to], base_ns + entry.latency_ns + program.steps[entry.to].lead_ns) << seed;
+    }
     std::vector<step_index> order(program.steps.size());
     for (step_index at = 0; at < order.size(); ++at) order[at] = at;
     std::ranges::sort(order, {}, [&](step_index at) { return result->begin_ns[at]; });
@@ -149,6 +166,28 @@ TEST(replay, keeps_links_and_lanes) {
     }
     ASSERT_EQ(result->end_ns, std::ranges::max(free)) << seed;
   }
+}
+
+// A lane that is gone takes no step, and leaves the one that it was woken for to others.
+TEST(replay, a_lane_serves_until_it_is_gone) {
+  work program{{{10}, {10}, {10}}, {}, {{{duty_kind::serve_pool, 0, 5}}, {serve(0)}}, 1};
+  for (step_index at = 0; at < 3; ++at) program.steps[at].pool = 0, program.steps[at].recorded_begin_ns = at;
+  const auto result = replay(program);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->begin_ns, (std::vector<std::int64_t>{0, 0, 10}));
+  EXPECT_EQ(result->lane[2], 1u);
+  program.lanes.pop_back();
+  EXPECT_FALSE(replay(program));
+}
+
+// Both lanes are idle when the second step becomes ready: the first of them, which is woken, is gone.
+TEST(replay, a_lane_that_is_gone_wakes_another_one) {
+  work program{{{20}, {10}}, {{0, 1, 0}}, {{{duty_kind::serve_pool, 0, 5}}, {serve(0)}, {own_step_of(0)}}, 1};
+  program.steps[1].pool = 0;
+  const auto result = replay(program);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->begin_ns[1], 20);
+  EXPECT_EQ(result->lane[1], 1u);
 }
 
 // A run that was recorded as the replay says is replayed in the same time.

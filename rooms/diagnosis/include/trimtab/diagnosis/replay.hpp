@@ -3,12 +3,13 @@
 // A step is a piece of work without waiting inside. Some steps belong to a lane, which does them in their order. Others
 // belong to a pool, and are taken by whichever lane serves the pool; a free lane takes the ready step that began first in
 // the recorded run, so that the recorded order of queues is kept. A step begins when all steps that it is linked to have
-// ended, and its lane is free.
+// ended (or have come as far as the link says), and its lane is free.
 //
 // Pure. The cost is that of sorting the steps.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,17 +29,23 @@ struct step {
   pool_index pool = no_pool;
 };
 
-// `to` begins `latency_ns` after `from` has ended, or later.
+// What the latency of a link counts from. A step that makes others ready in the middle of its work has links from its begin.
+enum class link_base : std::uint32_t { end = 0, begin = 1 };
+
+// `to` begins `latency_ns` after `from` has ended or begun, or later.
 struct link {
   step_index from = 0, to = 0;
   std::int64_t latency_ns = 0;
+  link_base base = link_base::end;
 };
 
-// What a lane does next: a step of its own, or steps of a pool until all steps of the pool have begun.
+// What a lane does next: a step of its own, or steps of a pool until all steps of the pool have begun, or until the lane
+// is gone.
 enum class duty_kind : std::uint8_t { own_step, serve_pool };
 struct duty {
   duty_kind kind = duty_kind::own_step;
-  std::uint32_t index = 0;  // of the step, or of the pool
+  std::uint32_t index = 0;                                           // of the step, or of the pool
+  std::int64_t until_ns = std::numeric_limits<std::int64_t>::max();  // of serve_pool: no step is begun from then on
 };
 
 // Steps that are no lane's duty and belong to no pool take no lane: they join others, as a barrier does.

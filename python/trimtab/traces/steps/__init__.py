@@ -1,0 +1,9 @@
+"""A recorded process as steps that wait for each other: what a replay with a change needs.
+
+A step is work without waiting inside. Steps of a lane follow each other; parts of tasks may be done by any worker.
+"""
+
+from trimtab.traces.steps.build import steps_of_lanes as steps_of_lanes
+from trimtab.traces.steps.model import StepLinks as StepLinks
+from trimtab.traces.steps.model import StepPieces as StepPieces
+from trimtab.traces.steps.model import Steps as Steps

@@ -1,0 +1,246 @@
+"""The steps of a process, from its lanes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trimtab.traces.intervals.build import Lanes
+from trimtab.traces.intervals.pieces import joined
+from trimtab.traces.steps.cuts import LaneSteps, steps_of_lane
+from trimtab.traces.steps.demands import Arrivals, Demands, arrivals_of, demands_of
+from trimtab.traces.steps.model import NO_PIECE, NO_STEP, Integers, StepLinks, StepPieces, Steps
+from trimtab.traces.steps.tasks import TaskSteps, demands_of_tasks
+
+
+def steps_of_lanes(lanes: Lanes) -> Steps | None:
+    """None where there is no work."""
+    demands, arrivals = demands_of(lanes), arrivals_of(lanes)
+    order = np.argsort([parts.is_worker for parts in lanes.parts], kind="stable")
+    built = [_lane(lanes, int(at), demands, arrivals) for at in order]
+    if not any(lane.count for lane in built):
+        return None
+    return _Builder(lanes, order, built).steps(demands, arrivals)
+
+
+def _lane(lanes: Lanes, at: int, demands: Demands, arrivals: Arrivals) -> LaneSteps:
+    cuts = [demands.at[demands.lane == at], arrivals.until[arrivals.lane == at]]
+    return steps_of_lane(lanes, at, np.unique(np.concatenate(cuts)))
+
+
+class _Builder:
+    """Numbers the steps of all lanes, then adds joins, moments of the clock and links."""
+
+    def __init__(self, lanes: Lanes, order: Integers, built: list[LaneSteps]) -> None:
+        self._lanes, self._order, self._built = lanes, order, built
+        self._ns = lanes.ns_per_tick
+        counts = np.array([lane.count for lane in built])
+        self._first_step = np.concatenate([[0], np.cumsum(counts)])
+        self._first_piece = np.concatenate([[0], np.cumsum([len(lane.step) for lane in built])])
+        self._place_of_lane = np.argsort(order)
+        pieces = joined([lane.pieces for lane in built])
+        self._low, self._high = pieces.low, pieces.high
+        self._step = np.concatenate(
+            [lane.step + base for lane, base in zip(built, self._first_step[:-1], strict=True)]
+        )
+        self._owner = np.concatenate([lane.owner for lane in built])
+        self._lane = np.repeat(np.arange(len(built)), [len(lane.step) for lane in built])
+        self._pieces = pieces
+        self._first_of_step = np.flatnonzero(np.diff(self._step, prepend=-1))
+        self._last_of_step = np.append(self._first_of_step[1:], len(self._step)) - 1
+        self._begin = self._low[self._first_of_step]
+        self._end = self._high[self._last_of_step]
+        self._lane_of_step = self._lane[self._first_of_step]
+
+    def steps(self, demands: Demands, arrivals: Arrivals) -> Steps:
+        count, joins = len(self._begin), arrivals.count
+        tasks = demands_of_tasks(self._lanes, self._task_steps())
+        clocks = len(tasks.without_giver)
+        parts = [
+            self._of_demands(
+                demands.lane, demands.at, demands.giver, demands.given, demands.is_lock.astype(np.int64)
+            ),
+            self._into_joins(arrivals, count),
+            self._out_of_joins(arrivals, count),
+            self._of_tasks(tasks.step, tasks.giver, tasks.given),
+            self._after_steps(tasks.later, tasks.earlier),
+            self._of_clock(tasks.without_giver, tasks.ready, count + joins),
+        ]
+        columns = [np.concatenate([part[at] for part in parts]) for at in range(7)]
+        to_step, from_step, from_piece, within, latency, is_lock, ready = columns
+        nothing = np.zeros(joins + clocks, np.int64)
+        begin = np.concatenate([self._begin, nothing])
+        lane = np.concatenate([self._lane_of_step, nothing - 1])
+        phase = np.full(len(begin), NO_STEP, np.int64)
+        phase[:count] = self._phases(arrivals, count)
+        start = int(self._low.min())
+        clock = np.concatenate([np.zeros(count + joins, np.int64), np.maximum(tasks.ready - start, 0)])
+        return Steps(
+            StepPieces(
+                self._in_ns(self._low),
+                self._in_ns(self._high),
+                self._lane,
+                self._step,
+                self._pieces.doing,
+                self._pieces.subject.astype(np.int64),
+                self._pieces.pace,
+            ),
+            StepLinks(
+                to_step,
+                from_step,
+                from_piece,
+                self._in_ns(within),
+                self._in_ns(latency),
+                is_lock.astype(np.bool_),
+            ),
+            np.concatenate([self._first_of_step, nothing + NO_PIECE]),
+            self._in_ns(begin),
+            self._in_ns(self._leads(to_step, ready, len(begin), start)),
+            lane,
+            np.concatenate([self._owner[self._first_of_step] != 0, nothing != 0]),
+            self._in_ns(clock),
+            phase,
+            np.concatenate([self._owner[self._first_of_step], nothing]),
+            len(self._built),
+            sum(parts.is_worker for parts in self._lanes.parts),
+            int((self._high.max() - start) * self._ns),
+        )
+
+    def _in_ns(self, ticks: Integers) -> Integers:
+        rounded: Integers = np.rint(ticks * self._ns).astype(np.int64)
+        return rounded
+
+    def _task_steps(self) -> TaskSteps:
+        is_task = np.flatnonzero(self._owner[self._first_of_step] != 0)
+        return TaskSteps(
+            is_task,
+            self._owner[self._first_of_step][is_task],
+            self._begin[is_task],
+            self._lane_of_step[is_task],
+        )
+
+    def _pieces_at(self, lanes: Integers, ticks: Integers, find: str) -> Integers:
+        """Of lanes and moments the pieces that `LaneSteps` finds; -1: none."""
+        found = np.full(len(lanes), -1, np.int64)
+        place = self._place_of_lane[lanes]
+        for at, lane in enumerate(self._built):
+            own = np.flatnonzero(place == at)
+            if len(own):
+                pieces = getattr(lane, find)(ticks[own])
+                found[own] = np.where(pieces >= 0, pieces + self._first_piece[at], -1)
+        return found
+
+    def _of_demands(
+        self, lane: Integers, at: Integers, giver: Integers, given: Integers, is_lock: Integers
+    ) -> tuple[Integers, ...]:
+        target = self._pieces_at(lane, at, "starting_at")
+        return self._from_pieces(np.where(target >= 0, self._step[target], -1), giver, given, is_lock)
+
+    def _of_tasks(self, step: Integers, giver: Integers, given: Integers) -> tuple[Integers, ...]:
+        return self._from_pieces(step, giver, given, np.zeros(len(step), np.int64))
+
+    def _from_pieces(
+        self, to_step: Integers, giver: Integers, given: Integers, is_lock: Integers
+    ) -> tuple[Integers, ...]:
+        """Links from moments of lanes to steps; without those that have no end."""
+        piece = self._pieces_at(giver, given, "running_at")
+        # A step cannot wait for itself, nor for what begins later: of damaged files.
+        is_known = (to_step >= 0) & (piece >= 0) & (given <= self._begin[to_step])
+        is_known &= self._step[piece] != to_step
+        to_step, piece, given, is_lock = (
+            to_step[is_known],
+            piece[is_known],
+            given[is_known],
+            is_lock[is_known],
+        )
+        end = np.minimum(given, self._high[piece])
+        return (
+            to_step,
+            self._step[piece],
+            piece,
+            end - self._low[piece],
+            given - end,
+            is_lock.astype(np.int64),
+            given,
+        )
+
+    def _into_joins(self, arrivals: Arrivals, first: int) -> tuple[Integers, ...]:
+        piece = self._before(arrivals)
+        chosen = np.flatnonzero((piece >= 0) & arrivals.arrives)
+        nothing = np.zeros(len(chosen), np.int64)
+        from_step = self._step[piece[chosen]]
+        return (
+            first + arrivals.join[chosen],
+            from_step,
+            nothing + NO_PIECE,
+            nothing,
+            nothing,
+            nothing,
+            nothing,
+        )
+
+    def _before(self, arrivals: Arrivals) -> Integers:
+        """The last piece of the lane that ends when it arrives, or earlier."""
+        piece = self._pieces_at(arrivals.lane, arrivals.until, "running_at")
+        return np.where((piece >= 0) & (self._high[piece] <= arrivals.until), piece, -1)
+
+    def _out_of_joins(self, arrivals: Arrivals, first: int) -> tuple[Integers, ...]:
+        piece = self._pieces_at(arrivals.lane, arrivals.until, "starting_at")
+        before = self._before(arrivals)
+        ready = np.zeros(max(arrivals.count, 1), np.int64)
+        arrived = (before >= 0) & arrivals.arrives
+        np.maximum.at(ready, arrivals.join[arrived], self._high[before[arrived]])
+        chosen = np.flatnonzero((piece >= 0) & arrivals.goes_on)
+        nothing = np.zeros(len(chosen), np.int64)
+        join = arrivals.join[chosen]
+        return (
+            self._step[piece[chosen]],
+            first + join,
+            nothing + NO_PIECE,
+            nothing,
+            nothing,
+            nothing,
+            ready[join],
+        )
+
+    def _after_steps(self, later: Integers, earlier: Integers) -> tuple[Integers, ...]:
+        nothing = np.zeros(len(later), np.int64)
+        return later, earlier, nothing + NO_PIECE, nothing, nothing, nothing, self._end[earlier]
+
+    def _of_clock(self, steps: Integers, ready: Integers, first: int) -> tuple[Integers, ...]:
+        nothing = np.zeros(len(steps), np.int64)
+        return (
+            steps,
+            first + np.arange(len(steps)),
+            nothing + NO_PIECE,
+            nothing,
+            nothing,
+            nothing,
+            ready,
+        )
+
+    def _leads(self, to_step: Integers, ready: Integers, count: int, start: int) -> Integers:
+        """From when a step had all that it waits for, and its lane, until it began."""
+        latest = np.full(count, start, np.int64)
+        np.maximum.at(latest, to_step, ready)
+        is_same_lane = self._lane_of_step[1:] == self._lane_of_step[:-1]
+        earlier_end = np.concatenate([[start], np.where(is_same_lane, self._end[:-1], start)])
+        lead = np.zeros(count, np.int64)
+        own = len(self._begin)
+        lead[:own] = np.maximum(self._begin - np.maximum(latest[:own], earlier_end), 0)
+        return lead
+
+    def _phases(self, arrivals: Arrivals, first: int) -> Integers:
+        """The join at which the lane of each step arrives next."""
+        piece = self._before(arrivals)
+        chosen = np.flatnonzero((piece >= 0) & arrivals.arrives)
+        phase = np.full(len(self._begin), NO_STEP, np.int64)
+        ends = self._step[piece[chosen]]
+        order = np.argsort(ends, kind="stable")
+        ends, join = ends[order], arrivals.join[chosen][order]
+        place = np.searchsorted(ends, np.arange(len(phase)))
+        is_in = place < len(ends)
+        place = np.minimum(place, max(len(ends) - 1, 0))
+        if len(ends):
+            is_in &= self._lane_of_step[ends[place]] == self._lane_of_step
+            phase = np.where(is_in, join[place] + first, NO_STEP)
+        return phase

@@ -1,0 +1,85 @@
+"""Lanes' pieces as steps: cut where a lane waits, and where others must be able to wait for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from trimtab.traces.intervals.build import Lanes
+from trimtab.traces.intervals.lane_parts import LaneParts
+from trimtab.traces.intervals.lookup import among
+from trimtab.traces.intervals.model import NO_LANE, Booleans, Doing, Integers
+from trimtab.traces.intervals.pieces import BUSY, Pieces
+from trimtab.traces.slices import Role
+
+# What always depends on other lanes: a replay decides how long it takes.
+_STATE = int(Role.STATE)
+_WAITS = (int(Doing.JOIN), int(Doing.BARRIER), int(Doing.FORK), int(Doing.ARRIVAL))
+
+
+@dataclass(frozen=True)
+class LaneSteps:
+    """A lane's pieces that belong to steps, in the order of time. Times in ticks since the process began.
+
+    Attributes:
+        pieces: of one lane.
+        step: number of each piece's step, from 0.
+        owner: number of the task that each piece belongs to; 0: none.
+    """
+
+    pieces: Pieces
+    step: Integers
+    owner: Integers
+
+    @property
+    def count(self) -> int:
+        """How many steps there are."""
+        return int(self.step[-1]) + 1 if len(self.step) else 0
+
+    def starting_at(self, ticks: Integers) -> Integers:
+        """The first piece that begins at each moment or later; -1: none."""
+        place = np.searchsorted(self.pieces.low, ticks)
+        return np.where(place < len(self.step), place, -1)
+
+    def running_at(self, ticks: Integers) -> Integers:
+        """The piece that each moment is in or ends, or else the one before; -1: none."""
+        place: Integers = np.searchsorted(self.pieces.low, ticks) - 1
+        return place
+
+
+def steps_of_lane(lanes: Lanes, at: int, cuts: Integers) -> LaneSteps:
+    """The steps of a lane; `cuts`: when others may have to wait, or to be waited for."""
+    parts, pieces = lanes.parts[at], lanes.pieces[at]
+    pieces = pieces.pick(np.argsort(pieces.low, kind="stable"))
+    owner = _owners(parts, pieces)
+    is_kept = owner != 0 if parts.is_worker else ~_depends(pieces)
+    before = np.concatenate([[False], is_kept[:-1]])  # the piece before is part of a step, too
+    pieces, owner, before = pieces.pick(is_kept), owner[is_kept], before[is_kept]
+    if not len(owner):
+        return LaneSteps(pieces, np.zeros(0, np.int64), owner)
+    place = np.searchsorted(cuts, pieces.low)
+    is_cut = (
+        (place < len(cuts)) & (cuts[np.minimum(place, len(cuts) - 1)] == pieces.low) if len(cuts) else ~before
+    )
+    is_first = ~before | is_cut | (owner != np.concatenate([owner[:1], owner[:-1]]))
+    is_first[0] = True
+    return LaneSteps(pieces, np.cumsum(is_first) - 1, owner)
+
+
+def _depends(pieces: Pieces) -> Booleans:
+    """Waits that others end; what nobody is known to end is as long in each replay as it was."""
+    depends: Booleans = among(pieces.doing, _WAITS) | ((pieces.giver != NO_LANE) & ~among(pieces.doing, BUSY))
+    return depends
+
+
+def _owners(parts: LaneParts, pieces: Pieces) -> Integers:
+    """The task that each piece of a worker belongs to; 0: none, or no worker."""
+    if not parts.is_worker or not len(parts.low):
+        return np.zeros(len(pieces.low), np.int64)
+    place = np.maximum(np.searchsorted(parts.low, pieces.low, side="right") - 1, 0)
+    begin = parts.owner[place]
+    is_in = (
+        (begin >= 0) & (pieces.low < parts.high[place]) & (parts.slices.role[parts.inner[place]] != _STATE)
+    )
+    return np.where(is_in, parts.event("a", np.maximum(begin, 0)), 0)

@@ -1,0 +1,104 @@
+"""The steps of a process: what a replay runs again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+NO_STEP = -1
+NO_PIECE = -1
+
+
+@dataclass(frozen=True)
+class StepPieces:
+    """What steps consist of, by lane and time; times in nanoseconds since the process began.
+
+    Attributes:
+        begin_ns, end_ns: shape (pieces,), as all of these.
+        lane: by its place.
+        step: the place of its step.
+        doing: a `Doing`.
+        subject: region or kind of task; NO_SUBJECT: none.
+        pace: a `Pace`.
+    """
+
+    begin_ns: Integers
+    end_ns: Integers
+    lane: Integers
+    step: Integers
+    doing: NDArray[np.int8]
+    subject: Integers
+    pace: NDArray[np.int8]
+
+    @property
+    def length_ns(self) -> Integers:
+        """How long each takes."""
+        length: Integers = self.end_ns - self.begin_ns
+        return length
+
+
+@dataclass(frozen=True)
+class StepLinks:
+    """What steps wait for: `to_step` begins when another one has come to a moment, or has ended, and not earlier.
+
+    Attributes:
+        to_step: shape (links,), as all of these.
+        from_step: the other one.
+        from_piece: the piece of it in which that moment is; NO_PIECE: its end, as of joins.
+        within_ns: how far into that piece.
+        latency_ns: what passed from then, in the recorded run, before the moment that counts.
+        is_lock: it waits for a lock.
+    """
+
+    to_step: Integers
+    from_step: Integers
+    from_piece: Integers
+    within_ns: Integers
+    latency_ns: Integers
+    is_lock: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A process as steps and links.
+
+    Attributes:
+        pieces: what the steps of lanes and of the pool consist of.
+        links: between steps.
+        first_piece: of each step; NO_PIECE: of joins, and of moments of the clock.
+        begin_ns: when each step began in the recorded run.
+        lead_ns: from when each could begin until it did.
+        lane: that did it; -1: none.
+        is_pooled: any worker may do it.
+        clock_ns: how long steps without a lane take: 0 of joins.
+        phase: the join at which the lane arrives after this step; NO_STEP: none.
+        owner: number of the task of each step; 0: none.
+        lanes: how many there are.
+        workers: so many of them serve the pool; they come last.
+        span_ns: from the first begin of a step to the last end.
+    """
+
+    pieces: StepPieces
+    links: StepLinks
+    first_piece: Integers
+    begin_ns: Integers
+    lead_ns: Integers
+    lane: Integers
+    is_pooled: NDArray[np.bool_]
+    clock_ns: Integers
+    phase: Integers
+    owner: Integers
+    lanes: int
+    workers: int
+    span_ns: int
+
+    def __len__(self) -> int:
+        return len(self.begin_ns)
+
+    def with_recorded_workers(self) -> Steps:
+        """The same, where each step of a task stays with the worker that did it, in the recorded order."""
+        return replace(self, is_pooled=np.zeros(len(self), np.bool_))

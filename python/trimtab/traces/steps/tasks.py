@@ -1,0 +1,99 @@
+"""What the parts of tasks wait for: the part before, what made the task ready, and tasks that ran on top of theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from trimtab.traces.intervals.build import Lanes
+from trimtab.traces.intervals.model import NO_LANE, Booleans, Integers
+
+
+@dataclass(frozen=True)
+class TaskSteps:
+    """Steps of tasks, by lane and time: number, task, begin in ticks, and place of the lane."""
+
+    step: Integers
+    task: Integers
+    begin: Integers
+    lane: Integers
+
+
+@dataclass(frozen=True)
+class TaskDemands:
+    """What steps of tasks wait for.
+
+    Attributes:
+        step, giver, given: the step waits until that lane has come to that moment (ticks); shape (gifts,).
+        later, earlier: the first waits for the end of the second; shape (pairs,).
+        without_giver: steps of which nobody knows who made them ready.
+        ready: when each of those was.
+    """
+
+    step: Integers
+    giver: Integers
+    given: Integers
+    later: Integers
+    earlier: Integers
+    without_giver: Integers
+    ready: Integers
+
+
+def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
+    """By the events that make tasks ready."""
+    order = np.lexsort((steps.begin, steps.task))
+    task, begin, number = steps.task[order], steps.begin[order], steps.step[order]
+    gifts = lanes.known.gifts
+    place = _first_from(task, begin, gifts.task, gifts.at)
+    given = (place >= 0) & (gifts.lane != NO_LANE)
+    is_part = task[1:] == task[:-1]
+    later, earlier = number[1:][is_part], number[:-1][is_part]
+    nested = _nested(steps)
+    is_first = np.concatenate([[True], ~is_part]) if len(task) else np.zeros(0, np.bool_)
+    is_alone = is_first & ~np.isin(np.arange(len(task)), place[given])
+    ready = begin.copy()
+    from_outside = (place >= 0) & (gifts.lane == NO_LANE)
+    ready[place[from_outside]] = gifts.at[from_outside]
+    return TaskDemands(
+        number[place[given]],
+        gifts.lane[given],
+        gifts.at[given],
+        np.concatenate([later, steps.step[nested]]),
+        np.concatenate([earlier, steps.step[nested - 1]]),
+        number[is_alone],
+        ready[is_alone],
+    )
+
+
+def _first_from(task: Integers, begin: Integers, wanted: Integers, at: Integers) -> Integers:
+    """Of each gift the first step of its task that begins at its moment or later; -1: none.
+
+    The steps are in the order of tasks and begins.
+    """
+    if not len(task) or not len(wanted):
+        return np.full(len(wanted), -1, np.int64)
+    keys, times = np.concatenate([wanted, task]), np.concatenate([at, begin])
+    is_step: Booleans = np.arange(len(keys)) >= len(wanted)
+    order = np.lexsort((is_step, times, keys))
+    places = np.where(is_step[order], order - len(wanted), len(task))
+    following = np.minimum.accumulate(places[::-1])[::-1]
+    found = np.empty(len(keys), np.int64)
+    found[order] = following
+    found = found[: len(wanted)]
+    is_own = (found < len(task)) & (task[np.minimum(found, len(task) - 1)] == wanted)
+    return np.where(is_own, found, -1)
+
+
+def _nested(steps: TaskSteps) -> Integers:
+    """Steps that go on with a task after others ran on top of it: they wait for the one before on their lane."""
+    if not len(steps.step):
+        return steps.step
+    order = np.lexsort((np.arange(len(steps.step)), steps.task))
+    earlier = np.full(len(steps.step), -1, np.int64)
+    is_same = (steps.task[order][1:] == steps.task[order][:-1]) & (
+        steps.lane[order][1:] == steps.lane[order][:-1]
+    )
+    earlier[order[1:][is_same]] = order[:-1][is_same]
+    place = np.arange(len(steps.step))
+    return np.flatnonzero((earlier >= 0) & (earlier < place - 1))
