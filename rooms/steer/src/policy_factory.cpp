@@ -80,7 +80,6 @@ std::unique_ptr<policy> power_limit_of(const policy_description& description, st
 // nullptr and no mistake: there is no such kind.
 std::unique_ptr<policy> made_of(const policy_description& description, const policy_context& context, std::string& mistake) {
   if (description.kind == "history") return std::make_unique<history_policy>(context.settings, context.key_of);
-  if (description.kind == manual_policy::kind) return std::make_unique<manual_policy>();
   if (description.kind == "tuner") return tuner_of(description, context, mistake);
   if (description.kind == "message-tuner") return message_tuner_of(description, mistake);
   if (description.kind == "fit")
@@ -119,6 +118,7 @@ std::optional<std::string_view> policy_description::find(std::string_view name) 
 }
 
 made_policy make_policy(const policy_description& description, const policy_context& context) {
+  if (description.kind == manual_policy::kind) return {std::make_unique<manual_policy>(), ""};
   made_policy result;
   result.made = made_of(description, context, result.mistake);
   if (!result.made)
