@@ -25,6 +25,7 @@ FILE_KIND = Enumeration(
         Value(9, "scheduler_charges"),
         Value(10, "scheduler_delays"),
         Value(11, "scheduler_events"),
+        Value(12, "knobs"),
     ),
     labels="FILE_KINDS",
 )
@@ -413,6 +414,36 @@ TASK_FLAGS = Enumeration(
     ),
     is_flags=True,
 )
+IDLE_VERDICT = Enumeration(
+    "idle_verdict",
+    "IdleVerdict",
+    "",
+    "Why at most one worker was busy in an idle region.",
+    (
+        Value(
+            1,
+            "not_enough_workers",
+            "a task of the chain waited, and no worker was free",
+            label="not enough workers",
+        ),
+        Value(
+            2,
+            "bad_distribution",
+            "a task of the chain waited, and a worker was free",
+            label="bad distribution",
+        ),
+        Value(
+            3,
+            "straggler",
+            "its initiating task took longer than its siblings",
+        ),
+        Value(4, "dependence", "the tasks began when they could", label="true dependence"),
+        Value(
+            5, "outside", "code outside of all tasks made the next work", label="work from outside of tasks"
+        ),
+    ),
+    is_text=True,
+)
 NAME_TAG = Enumeration(
     "name_tag",
     "NameTag",
@@ -627,6 +658,8 @@ DECISION_REASON = Enumeration(
         Value(3, "no_better", "the proof found no gain", label="no better"),
         Value(4, "not_measured", "the subject changed", label="it is not measured any more"),
         Value(5, "earlier_run", "", label="found by an earlier run"),
+        Value(6, "set_by_hand", "the user has set it with `trimtab top`", label="set by hand"),
+        Value(7, "undone_by_hand", "the user has undone what was set by hand", label="undone by hand"),
     ),
     is_text=True,
     is_written=True,
@@ -636,7 +669,10 @@ POLICY_NAME = Enumeration(
     "PolicyName",
     "",
     "Policies that readers distinguish.",
-    (Value(1, "history", "applies what earlier runs found"),),
+    (
+        Value(1, "history", "applies what earlier runs found"),
+        Value(2, "by_hand", "the user, with `trimtab top`", label="by hand"),
+    ),
     is_text=True,
     is_written=True,
 )
@@ -694,6 +730,43 @@ SCHEDULER_THREAD_FLAGS = Enumeration(
     (Value(1, "watched", "the launcher has started it, or one of its ancestors"),),
     is_flags=True,
 )
+KNOB_FLAGS = Enumeration(
+    "knob_flags",
+    "KnobFlags",
+    "u32",
+    "What is known of a knob.",
+    (
+        Value(1, "gone", "its subject has ended, or the program turns it itself: it cannot be set"),
+        Value(2, "needs_consent", "it can change the program's results, and the user has not consented"),
+        Value(4, "by_hand", "its value was set by hand, and searches leave its subject alone"),
+    ),
+    is_flags=True,
+)
+KNOB_REQUEST = Enumeration(
+    "knob_request",
+    "KnobRequest",
+    "u32",
+    "What a user asks for.",
+    (
+        Value(1, "set", "set the knob to a value"),
+        Value(2, "undo", "bring back the value from before the first one that was set by hand"),
+    ),
+)
+KNOB_ANSWER = Enumeration(
+    "knob_answer",
+    "KnobAnswer",
+    "u32",
+    "What became of a request.",
+    (
+        Value(1, "done", "a decision was made, and is in force"),
+        Value(2, "outside_domain", "the knob does not have this value"),
+        Value(3, "without_consent", "the knob needs the user's consent when the program starts"),
+        Value(4, "no_change", "the knob has this value, or nothing was set by hand"),
+        Value(5, "not_applied", "the program could not take the value"),
+        Value(6, "subject_gone", "the subject has ended, or the program turns the knob itself"),
+        Value(7, "refused", "steering has ended or does not turn this subject any more"),
+    ),
+)
 
 ALL = (
     FILE_KIND,
@@ -715,6 +788,7 @@ ALL = (
     SHARE,
     CAUSE,
     BLAME_CAUSE,
+    IDLE_VERDICT,
     MISSING_KIND,
     DECISION_REASON,
     POLICY_NAME,
@@ -723,4 +797,7 @@ ALL = (
     SCHEDULER_WAIT,
     SCHEDULER_CHARGE_KIND,
     SCHEDULER_THREAD_FLAGS,
+    KNOB_FLAGS,
+    KNOB_REQUEST,
+    KNOB_ANSWER,
 )

@@ -126,7 +126,14 @@ def _dtype(schema: Schema, record: Record) -> str:
 
 
 _RECORDS = """\
-RECORDS = {"counters": SAMPLE, "decisions": DECISION, "events": EVENT, "profile": ROW, "switches": EVENT}
+RECORDS = {
+    "counters": SAMPLE,
+    "decisions": DECISION,
+    "events": EVENT,
+    "knobs": KNOB_SLOT,
+    "profile": ROW,
+    "switches": EVENT,
+}
 """
 
 

@@ -26,7 +26,7 @@ CONSTANTS = (
         "format_minor",
         "MINOR",
         "u64",
-        5,
+        6,
         "Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.",
     ),
     Constant("header_bytes", "HEADER_BYTES", "size", 4096, "Bytes of the header of every file."),
@@ -246,6 +246,38 @@ DECISION = Record(
         ),
     ),
 )
+KNOB_SLOT = Record(
+    "knob_slot",
+    "KNOB_SLOT",
+    "In knobs.tt: a knob that can be turned. The program writes all but the four fields of the request, another process these.",
+    (
+        Field("knob", "u32", "its definition is in names.tt"),
+        Field("subject", "u32"),
+        Field("flags", "u32", "knob_flags"),
+        Field("values", "u32", "how many values it may have"),
+        Field("in_force", "i64"),
+        Field("accepted", "i64", "where it is another value than in_force, that one is on trial"),
+        Field("least", "i64", "its smallest value"),
+        Field("most", "i64", "its largest value"),
+        Field("request_number", "u64", "written last, one more than before", "", "0: none yet"),
+        Field("request_value", "i64"),
+        Field("request", "knob_request"),
+        Field("request_reserved", "u32"),
+        Field("answered_number", "u64", "the request that was answered; written last", "", "0: none yet"),
+        Field(
+            "decision",
+            "u64",
+            "the decision that was made of it, by its number in decisions.tt",
+            "",
+            "0: none",
+        ),
+        Field("answer", "knob_answer"),
+        Field("reserved", "u32"),
+        Field(
+            "text", "char[160]", "the values with blanks between; cut off behind a whole one where too long"
+        ),
+    ),
+)
 
 SCHEDULER_HEADER = Record(
     "scheduler_header",
@@ -456,6 +488,11 @@ FILES = (
     File("HOST-PID-N/switches.tt", "context switches of the lanes; absent without any", "event"),
     File("HOST-PID-N/decisions.tt", "what was changed while the process ran; absent without any", "decision"),
     File(
+        "HOST-PID-N/knobs.tt, knobs-runtime-1.tt, ...",
+        "knobs that another process of the user can turn; absent without any",
+        "knob_slot",
+    ),
+    File(
         "HOST-PID-N/snapshots.txt, snapshots-runtime-1.txt, snapshots-scheduler-1.txt, ...",
         "what steering received; only with `--record-snapshots`",
     ),
@@ -480,6 +517,7 @@ SCHEMA = Schema(
         EVENT,
         PROFILE_ROW,
         DECISION,
+        KNOB_SLOT,
         SAMPLE,
         SCHEDULER_HEADER,
         SCHEDULER_THREAD,

@@ -70,6 +70,16 @@ TIMELINE = T(
         F("series", "Series[]", "most lane time first"),
         F("waiting", "number[]", "mean number of these lanes in barriers and locks, for each bin"),
         F("source", "text", "`all events`, or `flight recorder`: the last events of each lane"),
+        F(
+            "eligible",
+            "number[]",
+            "mean number of tasks that could run and had no worker, for each bin; empty: not known",
+        ),
+        F(
+            "ineligible",
+            "number[]",
+            "mean number of tasks whose inputs were missing, for each bin; empty: not known",
+        ),
     ),
 )
 PROCESS = T(
@@ -275,8 +285,33 @@ FINDING = T(
         F("subject", "text?", "region, kind of task, or runtime", unknown="the whole program"),
         F("evidence", "text", "the figures that show it"),
         F("action", "text", "what to change"),
-        F("gain_s", "number", "wall time that this could give back at best", "s"),
+        F(
+            "gain_s",
+            "number",
+            "wall time that this could give back: by replay, or at best by its formula",
+            "s",
+        ),
         F("processes", "text[]", "`id` of the processes that it is about"),
+        F("gain_low_s", "number", "the least that it gives back; 0 where only a formula is known", "s"),
+        F("gain_high_s", "number", "the most that it gives back", "s"),
+        F("chain", "text[]", "how the longest wait came about, from the wait to its cause; empty: not known"),
+    ),
+)
+WHAT_IF = T(
+    "WhatIf",
+    "What the run would take with a change, by a replay of its recorded steps.",
+    (
+        F("change", "text", "what is different"),
+        F("subject", "text?", "region or kind of task", unknown="the whole program"),
+        F("key", "text?", "its `key`", unknown="no subject"),
+        F("predicted_s", "number", "what the run would take", "s"),
+        F("gain_s", "number", "by how much that is shorter; below 0: longer", "s"),
+        F(
+            "replay_error",
+            "number",
+            "of the replay of the unchanged run; where it is more than 0.1 no changes are listed",
+            "share",
+        ),
     ),
 )
 BLAMED = T(
@@ -321,6 +356,13 @@ POP = T(
             unknown="no work on the path",
         ),
         F("scheduling", "number", "work on the critical path / time", "share"),
+        F(
+            "communication",
+            "number?",
+            "most work of a lane / time: communication efficiency, `serialization` x `scheduling`",
+            "share",
+            unknown="no lane waited for a message of another process",
+        ),
     ),
 )
 WORKER = T(
@@ -745,15 +787,6 @@ SPARK_GROUP = T(
         F("time", "number{}", "by part of a task, and idle time by cause", "s"),
     ),
 )
-WHAT_IF = T(
-    "WhatIf",
-    "What the application would take if something were different, by replay of its schedule.",
-    (
-        F("change", "text", "what is different"),
-        F("wall_s", "number", "what the application would take", "s"),
-        F("gain_s", "number", "of `wall_s` of the report", "s"),
-    ),
-)
 SPARK = T(
     "Spark",
     "What an event log of Spark says beyond what every report has.",
@@ -765,8 +798,87 @@ SPARK = T(
         F("time", "number{}", "share of the core time by part of a task, and idle time by cause", "share"),
         F("replay_error", "number?", "of the unchanged replay", "share", "nothing to replay"),
         F("replay_trusted", "flag", "the error is small enough for claims"),
-        F("what_if", "WhatIf[]", "largest gain first"),
         F("groups", "SparkGroup[]", "by kind of group, most core time first"),
+    ),
+)
+TASK_TIMES = T(
+    "TaskTimes",
+    "What the tasks of one kind did from their creation until their end, by their events; sums over tasks.",
+    (
+        _PROCESS,
+        _KEY,
+        _NAME,
+        F("count", "integer", "tasks"),
+        F("staged_s", "number", "from creation until the begin", "s"),
+        F("ineligible_s", "number", "of that, without all that the task needed", "s"),
+        F(
+            "eligible_s",
+            "number",
+            "with all that it needed, before its begin or after a wait, and no worker",
+            "s",
+        ),
+        F("active_s", "number", "running, without tasks that ran inside", "s"),
+        F("suspended_s", "number{}", "waiting after the begin, by wait_cause", "s"),
+        F("is_own", "flag", "a task of the runtime itself: views of the program's tasks leave it out"),
+    ),
+)
+IDLE_REGION = T(
+    "IdleRegion",
+    "A time from when all workers were busy, over one with at most one busy worker, until all were busy again.",
+    (
+        _PROCESS,
+        F("begin_s", "number", "on the process's own axis of time", "s"),
+        F("end_s", "number", "", "s"),
+        F("lane_time_s", "number", "of workers that were not busy", "s"),
+        F("verdict", "idle_verdict", "one of the verdicts below"),
+        F(
+            "breaking",
+            "text?",
+            "kind of the breaking task: had it ended earlier, the region would have",
+            unknown="the next work came from outside of all tasks",
+        ),
+        F("breaking_task", "text?", "its identity", unknown="none is recorded"),
+        F(
+            "initiating",
+            "text?",
+            "kind of the initiating task: the latest one of the chain that started before the region",
+            unknown="the chain began inside the region",
+        ),
+        F("initiating_task", "text?", "its identity", unknown="none is recorded"),
+        F(
+            "chain",
+            "text[]",
+            "kinds of task, each waited for by the one before it; begins with the first that ran beside another at the "
+            "region's end; `...`: tasks left out",
+        ),
+        F(
+            "delayed",
+            "text?",
+            "kind of the task of the chain that could have started earlier by most",
+            unknown="all began as soon as they could, or nearly",
+        ),
+        F("earlier_s", "number", "by how much", "s"),
+        F(
+            "more_workers",
+            "integer?",
+            "so many more would have let it start then",
+            unknown="another verdict than `not enough workers`",
+        ),
+    ),
+)
+IDLE_REGION_GROUP = T(
+    "IdleRegionGroup",
+    "Idle regions of one process with the same verdict and kinds of task.",
+    (
+        _PROCESS,
+        F("verdict", "idle_verdict", "one of the verdicts below"),
+        F("breaking", "text?", "as of its regions", unknown="as there"),
+        F("initiating", "text?", "as of its regions", unknown="as there"),
+        F("count", "integer", "regions"),
+        F("time_s", "number", "of the regions", "s"),
+        F("lane_time_s", "number", "of workers that were not busy", "s"),
+        F("share", "number", "`lane_time_s` / (workers x time of the process)", "share"),
+        F("more_workers", "integer?", "the most of its regions", unknown="as there"),
     ),
 )
 REPORT = T(
@@ -806,6 +918,11 @@ REPORT = T(
             "of one process with all events",
             unknown="not all events were recorded, or of several processes",
         ),
+        F(
+            "what_if",
+            "WhatIf[]",
+            "first the unchanged run, then the shortest first; of one process with all events, or of a Spark application",
+        ),
         F("workers", "WorkerSummary[]", ""),
         F("network", "Network?", "messages between localities", unknown="none were recorded"),
         F("kernel", "Kernel?", "the operating system's scheduler", unknown="not recorded (`--kernel`)"),
@@ -816,6 +933,15 @@ REPORT = T(
         F("energy", "Energy?", "of the machines", unknown="there was no power meter that could be read"),
         F("counter_use", "CounterUse[]", "largest first, by process and counter; none without all events"),
         F("timeline", "Timeline?", "the sum over the processes that take part", unknown="no events"),
+        F("task_times", "TaskTimes[]", "most active time first, by process; none without all events"),
+        F("idle_regions", "IdleRegion[]", "the 100 that cost most, in order of time, by process"),
+        F("idle_region_groups", "IdleRegionGroup[]", "of all idle regions; most lane time first"),
+        F(
+            "no_idle_regions",
+            "text?",
+            "why idle regions are not looked for",
+            unknown="they are, in at least one process",
+        ),
         F("stages", "Stage[]", "of a Spark application, in order of their submission"),
         F("spark", "Spark?", "of a Spark application", unknown="it is none"),
     ),
@@ -841,6 +967,7 @@ REPORT_SCHEMA = ReportSchema(
         OVERHEAD,
         UNAVAILABLE,
         FINDING,
+        WHAT_IF,
         BLAMED,
         PATH_PART,
         POP,
@@ -867,10 +994,12 @@ REPORT_SCHEMA = ReportSchema(
         COUNTER_USE,
         TIMELINE,
         SERIES,
+        TASK_TIMES,
+        IDLE_REGION,
+        IDLE_REGION_GROUP,
         STAGE,
         SPARK,
         SPARK_GROUP,
-        WHAT_IF,
     ),
     UNITS,
 )

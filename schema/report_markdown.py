@@ -8,7 +8,7 @@ from schema.markdown import table
 
 def blocks(schema: Schema, types: ReportSchema) -> dict[str, str]:
     """What stands between `<!-- schema: NAME -->` and `<!-- end -->`, by name."""
-    words = {name: schema.by_name[name] for name in ("cause", "blame_cause", "missing_kind")}
+    words = {name: schema.by_name[name] for name in ("cause", "blame_cause", "idle_verdict", "missing_kind")}
     return {
         "report_types": "\n".join(_section(types, each) for each in types.types),
         "report_units": table(("unit", "meaning"), list(types.units.items())),

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -38,6 +39,35 @@ def whole_files(paths: list[Path]) -> Iterator[list[IO[bytes]]]:
         for part, path in zip(parts, paths, strict=True):
             with _errors_of(path):
                 part.take_name()
+
+
+@contextmanager
+def whole_folder(path: Path, known_by: str) -> Iterator[Path]:
+    """A new folder to fill, which takes the name `path` when it is complete; nothing is left of it on an error.
+
+    A folder that has that name already is replaced if it is empty or has a file `known_by` in it: anything else is not ours.
+
+    Raises:
+        OSError: it cannot be made, or there is something else.
+    """
+    if os.path.lexists(path):
+        is_ours = path.is_dir() and not path.is_symlink()
+        names = os.listdir(path) if is_ours else []
+        if not is_ours or (names and known_by not in names):
+            raise FileExistsError(errno.EEXIST, f"is there, and has no {known_by} to replace", str(path))
+    part = path.absolute().parent / f".trimtab-{os.urandom(8).hex()}.part"
+    with _errors_of(path):
+        os.mkdir(part)
+    try:
+        yield part
+        old = part.with_suffix(".old")
+        with _errors_of(path):
+            if os.path.lexists(path):
+                os.rename(path, old)
+            os.rename(part, path)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def write_whole(path: Path, content: bytes) -> Path:

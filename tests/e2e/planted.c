@@ -69,6 +69,71 @@ static void lock(int step) {
   }
 }
 
+// One thread makes tasks that the others run, one of them long, and all wait for the end of the region.
+static void long_task(int step) {
+  (void)step;
+#pragma omp parallel
+#pragma omp single nowait
+  for (int task = 0; task < 4; ++task) {
+#pragma omp task firstprivate(task)
+    work(task == 3 ? 8 : 0.5);
+  }
+}
+
+// The thread that makes a task waits for it, since the other one runs it.
+static void taskwait(int step) {
+  (void)step;
+  int has_begun = 0;
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp task shared(has_begun)
+    {
+#pragma omp atomic write
+      has_begun = 1;
+      work(4);
+    }
+    for (int is_there = 0; !is_there;) {
+#pragma omp atomic read
+      is_there = has_begun;
+    }
+#pragma omp taskwait
+  }
+}
+
+static void ordered(int step) {
+  (void)step;
+#pragma omp parallel for ordered schedule(static, 1)
+  for (int i = 0; i < 8; ++i) {
+#pragma omp ordered
+    work(0.7);
+  }
+}
+
+static void copyprivate(int step) {
+  double value = step;
+#pragma omp parallel firstprivate(value)
+  {
+#pragma omp single copyprivate(value)
+    {
+      work(4);
+      value += 1;
+    }
+    work(0.5);
+  }
+}
+
+static void sections(int step) {
+  (void)step;
+#pragma omp parallel sections
+  {
+#pragma omp section
+    work(6);
+#pragma omp section
+    work(1);
+  }
+}
+
 int main(int count, char** arguments) {
   static const struct {
     const char* name;
@@ -79,7 +144,12 @@ int main(int count, char** arguments) {
                 {"imbalanced-loop", imbalanced_loop},
                 {"straggler", straggler},
                 {"serial", serial},
-                {"lock", lock}};
+                {"lock", lock},
+                {"long-task", long_task},
+                {"taskwait", taskwait},
+                {"ordered", ordered},
+                {"copyprivate", copyprivate},
+                {"sections", sections}};
   for (size_t i = 0; count > 2 && i < sizeof faults / sizeof *faults; ++i) {
     if (strcmp(faults[i].name, arguments[1]) != 0) continue;
     for (int step = 0; step < atoi(arguments[2]); ++step) faults[i].run(step);

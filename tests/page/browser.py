@@ -82,9 +82,9 @@ class Browser:
         self._folder.cleanup()
 
     def open(
-        self, page: Path, *, width: int = 1280, height: int = 900, dark: bool = False, media: str = ""
+        self, page: Path | str, *, width: int = 1280, height: int = 900, dark: bool = False, media: str = ""
     ) -> None:
-        """Load `page` and wait until it has drawn itself."""
+        """Load `page`, a file or an address, and wait until it has drawn itself."""
         self._events.clear()
         self._call(
             "Emulation.setDeviceMetricsOverride",
@@ -95,7 +95,7 @@ class Browser:
         )
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", media=media, features=[theme])
-        self._call("Page.navigate", url=page.resolve().as_uri())
+        self._call("Page.navigate", url=page if isinstance(page, str) else page.resolve().as_uri())
         while not any(event["method"] == "Page.loadEventFired" for event in self._events):
             self._events.append(self._receive(_PATIENCE_S))
         self.settle()
@@ -129,6 +129,18 @@ class Browser:
             clickCount=1,
             buttons=int(button == "left"),
         )
+
+    def wheel(self, x: float, y: float, by: float) -> None:
+        """Turn the wheel; down is more than 0."""
+        self._call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=by)
+        self.settle()
+
+    def click(self, x: float, y: float) -> None:
+        """One click of the left button."""
+        self.mouse("mouseMoved", x, y)
+        self.mouse("mousePressed", x, y, "left")
+        self.mouse("mouseReleased", x, y, "left")
+        self.settle()
 
     def complaints(self) -> list[str]:
         """Errors, warnings, violations of the policy and failed assertions since `open`."""

@@ -16,7 +16,7 @@ from trimtab.report import write_html
 
 SECTIONS = ["verdict", "findings", "over-time", "regions", "system", "cost", "missing", "machine"]
 # With all events.
-TRACED = [*SECTIONS[:2], "blame", *SECTIONS[2:4], "usage", *SECTIONS[4:]]
+TRACED = [*SECTIONS[:2], "lanes-over-time", "blame", *SECTIONS[2:4], "usage", *SECTIONS[4:]]
 # Of the samples, which have several processes.
 OF_SAMPLES = [*SECTIONS[:2], "processes", *SECTIONS[2:]]
 OPEN_ALL = "document.querySelectorAll('details').forEach(each => each.open = true)"

@@ -31,6 +31,7 @@ TYPES = {
     "profile_row": layout.ROW,
     "sample": layout.SAMPLE,
     "decision": layout.DECISION,
+    "knob_slot": layout.KNOB_SLOT,
 }
 
 

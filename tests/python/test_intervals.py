@@ -135,7 +135,8 @@ def check(intervals: Intervals, trace: Trace) -> None:
     assert diagnosis is not None
     length = (intervals.end_ns - intervals.begin_ns).sum() / S
     charged = sum(charge.seconds for charge in diagnosis.charges)
-    assert charged + sum(diagnosis.work_s) == pytest.approx(length), "each moment is work or charged once"
+    worked = sum(diagnosis.work_s) + diagnosis.outside_s
+    assert charged + worked == pytest.approx(length), "each moment is work or charged once"
     assert sum(share.seconds for share in diagnosis.path) == pytest.approx(diagnosis.span_s)
 
 

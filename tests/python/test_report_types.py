@@ -13,7 +13,7 @@ import pytest
 import report_samples as samples
 from reports import SCHEMA, build, checked, plain, typed, validator
 from trimtab.model import report as types
-from trimtab.model.enumerations import BlameCause, Cause, Missing
+from trimtab.model.enumerations import BlameCause, Cause, IdleVerdict, Missing
 from trimtab.readers import open_run
 
 from schema.report import REPORT_SCHEMA, UNITS
@@ -27,7 +27,13 @@ def kinds(result: Any) -> Any:
     """What a property of a JSON Schema may be, without what is said about it."""
     if "$ref" in result:
         name = result["$ref"].rsplit("/", 1)[-1]
-        return {"Cause": "cause", "BlameCause": "blame_cause", "Missing": "missing_kind"}.get(name, name)
+        words = {
+            "Cause": "cause",
+            "BlameCause": "blame_cause",
+            "IdleVerdict": "idle_verdict",
+            "Missing": "missing_kind",
+        }
+        return words.get(name, name)
     if "anyOf" in result:
         return sorted(str(kinds(entry)) for entry in result["anyOf"])
     kind = result.get("type")
@@ -59,6 +65,7 @@ def test_types_are_frozen() -> None:
 def test_causes_are_those_of_the_schema() -> None:
     assert PUBLISHED["cause"]["enum"] == [str(entry) for entry in Cause]
     assert PUBLISHED["blame_cause"]["enum"] == [str(entry) for entry in BlameCause]
+    assert PUBLISHED["idle_verdict"]["enum"] == [str(entry) for entry in IdleVerdict]
     assert PUBLISHED["missing_kind"]["enum"] == [str(entry) for entry in Missing]
     assert f"{Cause.SMALL_TASKS}" == "tasks too small"
 

@@ -1,39 +1,48 @@
 // Who is to blame for idle cores, the critical path, and the efficiencies of the lanes.
 
-import { type Child, note, section } from "./dom";
+import { type Child, h, note, section } from "./dom";
 import { percent, seconds, shortened } from "./format";
-import type { Blamed, PathPart, Pop, Report } from "./report";
+import type { Blamed, PathPart, Pop, Report, WhatIf } from "./report";
+import type { LaneJumps } from "./lane_view/section";
 import { Table } from "./table";
 
 const LONGEST_NAME = 80;
 
-export function blame(report: Report): HTMLElement {
+export function blame(report: Report, jumps: LaneJumps | null = null): HTMLElement {
   return section(
     "blame",
     "Who is to blame",
     note(
       "All idle core time by cause and place. A wait is charged to what the lane did that it waited for; if that lane waited, too, to what this one waited for.",
     ),
-    blamed(report.blame),
+    blamed(report.blame, jumps),
     path(report.critical_path),
     report.pop !== null && note(efficiencies(report.pop)),
+    whatIf(report.what_if),
   );
 }
 
-function blamed(rows: Blamed[]): Child {
+function blamed(rows: Blamed[], jumps: LaneJumps | null): Child {
   return new Table<Blamed>({
     caption: "Idle core time",
     rows,
     sortBy: 3,
     words: (row) => `${row.cause} ${row.subject ?? ""}`,
     columns: [
-      { title: "idle because of", key: (row) => row.cause, cell: (row) => row.cause },
+      { title: "idle because of", key: (row) => row.cause, cell: (row) => leading(row, jumps) },
       { title: "at", key: (row) => row.subject, cell: (row) => shortened(row.subject ?? "", LONGEST_NAME) },
       { title: "core time", key: (row) => row.lane_time_s, cell: (row) => seconds(row.lane_time_s), isNumber: true },
       { title: "share", key: (row) => row.share, cell: (row) => percent(row.share), isNumber: true },
       { title: "known from", key: (row) => row.basis, cell: (row) => row.basis },
     ],
   }).root;
+}
+
+/** The cause, which leads to the longest stretch of it where lanes are shown. */
+function leading(row: Blamed, jumps: LaneJumps | null): Child {
+  if (jumps === null || !row.basis.includes("events")) return row.cause;
+  const attributes = { type: "button", class: "link", title: "Show the longest of these waits" };
+  return h("button", { ...attributes, on: { click: () => void jumps.blame(row) } }, row.cause);
 }
 
 function path(rows: PathPart[]): Child {
@@ -50,6 +59,32 @@ function path(rows: PathPart[]): Child {
       { title: "share", key: (row) => row.share, cell: (row) => percent(row.share), isNumber: true },
     ],
   }).root;
+}
+
+/** What the run would take with changes; without any where the replay does not fit. */
+function whatIf(rows: WhatIf[]): Child {
+  const [unchanged, ...changes] = rows;
+  if (unchanged === undefined) return null;
+  const error = unchanged.replay_error ?? 0;
+  const fit = `A replay of the unchanged run is ${percent(Math.abs(error))} ${error >= 0 ? "longer" : "shorter"} than the run`;
+  if (!changes.length) return note(`${fit}, too much to predict anything.`);
+  const table = new Table<WhatIf>({
+    caption: "What if",
+    rows: changes,
+    sortBy: 2,
+    words: (row) => row.change,
+    columns: [
+      { title: "if", key: (row) => row.change, cell: (row) => shortened(row.change, LONGEST_NAME) },
+      {
+        title: "it would take",
+        key: (row) => row.predicted_s,
+        cell: (row) => seconds(row.predicted_s),
+        isNumber: true,
+      },
+      { title: "saved", key: (row) => row.gain_s, cell: (row) => seconds(row.gain_s), isNumber: true },
+    ],
+  }).root;
+  return h("div", {}, table, note(`${fit}.`));
 }
 
 /** What the reader has no text for was work. */

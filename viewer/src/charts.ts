@@ -19,6 +19,8 @@ export interface Spec {
   scales?: uPlot.Scales;
   bands?: uPlot.Band[];
   top: number;
+  /** Where the vertical axis begins; 0 without it. */
+  bottom?: number;
   axis: (value: number) => string;
   /** Distances that ticks of the vertical axis may have, where powers of ten would look odd. */
   steps?: number[];
@@ -35,6 +37,8 @@ interface Shown {
 const PRINT_WIDTH = 680;
 const PRINT_GAP = 24;
 const STEP = 0.2;
+/** Lanes show single events. */
+const LEAST_S = 1e-7;
 
 export class TimeCharts {
   readonly #shown: Shown[] = [];
@@ -69,7 +73,7 @@ export class TimeCharts {
   }
 
   setRange(low: number, high: number): void {
-    const least = this.end * 1e-5;
+    const least = Math.min(this.end * 1e-5, LEAST_S);
     const width = Math.min(Math.max(high - low, least), this.end);
     this.#low = Math.min(Math.max(low, 0), this.end - width);
     this.#high = this.#low + width;
@@ -117,7 +121,11 @@ export class TimeCharts {
           sync: { key: "time", scales: ["x", null] },
           bind: { dblclick: () => () => (this.reset(), null) },
         },
-        scales: { x: { time: false, range: () => this.range }, y: { range: () => [0, spec.top] }, ...spec.scales },
+        scales: {
+          x: { time: false, range: () => this.range },
+          y: { range: () => [spec.bottom ?? 0, spec.top] },
+          ...spec.scales,
+        },
         axes: [
           axis({ values: (_, splits) => timeTicks(splits), space: 80, size: 30 }),
           axis({

@@ -5,10 +5,11 @@ import { type Cap, capOverTime, powerOverTime } from "./cap";
 import type { Spec, TimeCharts, TipRow } from "./charts";
 import { resolved } from "./colors";
 import { empty, h, note, section } from "./dom";
-import { quantity, seconds, shortened } from "./format";
+import { percent, quantity, seconds, shortened } from "./format";
 import { drawLimit, drawUnknown } from "./marks";
 import { isComplete } from "./read";
 import type { Report, Timeline } from "./report";
+import { type Below, belowAxis, SHARE_BELOW } from "./below";
 import { stacked } from "./stack";
 
 const TIP_ROWS = 9;
@@ -17,6 +18,7 @@ const TIP_ROWS = 9;
 interface Overlay {
   cap: Cap | null;
   watts: (number | null)[] | null;
+  below: Below | null;
 }
 
 export function concurrency(report: Report, charts: TimeCharts, color: (name: string) => string): HTMLElement {
@@ -35,7 +37,11 @@ export function concurrency(report: Report, charts: TimeCharts, color: (name: st
   const isShown = line.series.map(() => true);
   const colors = line.series.map((series) => color(series.name));
   const edges = edgesOf(line);
-  const overlay = { cap: capOverTime(report, edges), watts: powerOverTime(report, edges, line.dt_s) };
+  const overlay: Overlay = {
+    cap: capOverTime(report, edges),
+    watts: powerOverTime(report, edges, line.dt_s),
+    below: belowAxis(line),
+  };
   const host = h("div", { class: "chart" });
   const range = h("span", { class: "soft", role: "status" });
   const all = h("button", { type: "button", on: { click: () => charts.reset() } }, "All");
@@ -76,6 +82,8 @@ export function concurrency(report: Report, charts: TimeCharts, color: (name: st
     }),
     line.waiting.some((value) => value > 0) &&
       h("span", { class: "key" }, h("i", { class: "dash" }), "of these waiting inside"),
+    overlay.below !== null && keyBelow("var(--eligible)", "below: tasks that could run, without a worker"),
+    overlay.below !== null && keyBelow("var(--ineligible)", "below: tasks whose inputs were missing"),
     overlay.cap && h("span", { class: "key" }, h("i", { class: "stroke" }), overlay.cap.label),
     overlay.watts &&
       h(
@@ -97,6 +105,11 @@ export function concurrency(report: Report, charts: TimeCharts, color: (name: st
         report.workers.length
           ? "Threads at each kind of task or in each region. "
           : "Threads inside each parallel region. ",
+        overlay.below !== null &&
+          `Below the axis: tasks that wait, up to ${String(Number(overlay.below.most.toPrecision(3)))}. `,
+        report.workers.length > 0 &&
+          report.time !== null &&
+          `The runtime's own work is left out; it took ${percent(report.time.runtime)} of the core time. `,
         h("span", { class: "hint" }, "Drag to zoom, double-click for all; by key: arrows, + and \u2212, 0."),
       ),
       tools,
@@ -129,6 +142,18 @@ function tool(sign: string, name: string, act: () => void): HTMLElement {
   return h("button", { type: "button", "aria-label": name, title: name, on: { click: act } }, sign);
 }
 
+function keyBelow(color: string, words: string): HTMLElement {
+  return h("span", { class: "key" }, h("i", { class: "dot", style: { background: color } }), words);
+}
+
+function belowRows(line: Timeline, bin: number): TipRow[] {
+  const row = (color: string, label: string, value = 0): TipRow => ({ color, label, value: value.toFixed(2) });
+  return [
+    row("var(--eligible)", "tasks without a worker", line.eligible[bin]),
+    row("var(--ineligible)", "tasks without their inputs", line.ineligible[bin]),
+  ];
+}
+
 function edgesOf(line: Timeline): number[] {
   return Array.from({ length: line.series[0]!.lanes.length + 1 }, (_, at) => at * line.dt_s);
 }
@@ -136,12 +161,19 @@ function edgesOf(line: Timeline): number[] {
 const most = (values: (number | null)[]): number => Math.max(...values.map((value) => value ?? 0));
 const watts = (value: number): string => quantity(value, "W");
 
-function aligned(line: Timeline, isShown: boolean[], { cap, watts }: Overlay): uPlot.AlignedData {
+function aligned(line: Timeline, isShown: boolean[], { cap, watts, below }: Overlay): uPlot.AlignedData {
   const bins = line.series[0]!.lanes.length;
   const edges = edgesOf(line);
   // Where nothing waited there is no line, rather than one along the axis.
   const waiting = edges.map((_, at) => line.waiting[Math.min(at, bins - 1)] || null);
-  return [edges, ...stacked(line, isShown), waiting, ...(cap ? [cap.values] : []), ...(watts ? [watts] : [])];
+  return [
+    edges,
+    ...stacked(line, isShown),
+    waiting,
+    ...(cap ? [cap.values] : []),
+    ...(watts ? [watts] : []),
+    ...(below ? below.values : []),
+  ];
 }
 
 function spec(report: Report, line: Timeline, isShown: boolean[], colors: string[], overlay: Overlay): Spec {
@@ -152,6 +184,7 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
   const cap = overlay.cap;
   const peak = Math.max(...(data[count] as number[]), ...(cap ? cap.values : []));
   const isCpuNear = report.cpus_available !== null && report.cpus_available <= peak * 4;
+  const top = Math.max(peak, isCpuNear ? report.cpus_available! : 0, 1) * 1.08;
   const tip = (time: number): TipRow[] => {
     const bin = Math.min(Math.max(Math.floor(time / line.dt_s), 0), bins - 1);
     if (time < line.from_s) return [{ color: "transparent", label: "events not kept", value: "" }];
@@ -170,6 +203,7 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
     if (waiting > 0.0005)
       shown.push({ color: "var(--wait-line)", label: "of these waiting inside", value: waiting.toFixed(2) });
     if (cap) shown.push({ color: "var(--fg)", label: cap.label, value: String(cap.values[bin]) });
+    if (overlay.below !== null) shown.push(...belowRows(line, bin));
     const power = overlay.watts?.[bin];
     if (power !== null && power !== undefined)
       shown.push({ color: "var(--soft)", label: "power of the machine", value: watts(power) });
@@ -180,8 +214,9 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
     height: 280,
     data,
     tip,
-    top: Math.max(peak, isCpuNear ? report.cpus_available! : 0, 1) * 1.08,
-    axis: (value) => String(Number(value.toPrecision(3))),
+    top,
+    ...(overlay.below ? { bottom: -SHARE_BELOW * top } : {}),
+    axis: (value) => (value < 0 ? "" : String(Number(value.toPrecision(3)))),
     series: [
       ...colors.map((color, at): uPlot.Series => ({
         paths: stepped,
@@ -209,8 +244,19 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
             },
           ]
         : []),
+      ...(overlay.below ? ["var(--ineligible)", "var(--eligible)"] : []).map((color) => ({
+        paths: stepped,
+        points: { show: false },
+        width: 0,
+        scale: "below",
+        fill: () => resolved(color),
+      })),
     ],
-    ...(overlay.watts ? { scales: { power: { range: [0, Math.max(most(overlay.watts), 1) * 1.08] } } } : {}),
+    scales: {
+      ...(overlay.watts ? { power: { range: [0, Math.max(most(overlay.watts), 1) * 1.08] } } : {}),
+      // Both axes have their 0 at the same height.
+      ...(overlay.below ? { below: { range: [-overlay.below.most, overlay.below.most / SHARE_BELOW] } } : {}),
+    },
     bands: colors.slice(1).map((color, at) => ({ series: [at + 2, at + 1], fill: () => resolved(color) })),
     draw: (plot) => {
       if (!isComplete(line) && line.from_s > 0) drawUnknown(plot, line.from_s);

@@ -2,18 +2,27 @@
 
 import { append, empty, h, longText, note, section } from "./dom";
 import { percent, seconds, shortened } from "./format";
+import type { LaneJumps } from "./lane_view/section";
 import type { Finding, Report } from "./report";
 
 const SHOWN = 12;
 
-export function findings(report: Report, openRegion: (name: string) => boolean): HTMLElement {
+export function findings(
+  report: Report,
+  openRegion: (name: string) => boolean,
+  jumps: LaneJumps | null = null,
+): HTMLElement {
   const all = report.findings;
   if (report.time === null)
     return section("findings", "Findings", empty("Nothing could be measured that a finding could rest on."));
   if (!all.length) {
     return section("findings", "Findings", empty("Nothing found that would give back 1 % of the time or more."));
   }
-  const cards = h("div", { class: "cards" }, ...all.slice(0, SHOWN).map((each) => card(each, report, openRegion)));
+  const cards = h(
+    "div",
+    { class: "cards" },
+    ...all.slice(0, SHOWN).map((each) => card(each, report, openRegion, jumps)),
+  );
   const part = section(
     "findings",
     "Findings",
@@ -23,7 +32,7 @@ export function findings(report: Report, openRegion: (name: string) => boolean):
   if (all.length > SHOWN) {
     const rest = h("button", { type: "button" }, `Show ${all.length - SHOWN} more`);
     rest.addEventListener("click", () => {
-      append(cards, ...all.slice(SHOWN).map((each) => card(each, report, openRegion)));
+      append(cards, ...all.slice(SHOWN).map((each) => card(each, report, openRegion, jumps)));
       rest.remove();
     });
     part.append(h("div", { class: "more" }, rest));
@@ -31,7 +40,12 @@ export function findings(report: Report, openRegion: (name: string) => boolean):
   return part;
 }
 
-function card(finding: Finding, report: Report, openRegion: (name: string) => boolean): HTMLElement {
+function card(
+  finding: Finding,
+  report: Report,
+  openRegion: (name: string) => boolean,
+  jumps: LaneJumps | null,
+): HTMLElement {
   const share = finding.gain_s !== null && report.observed_s ? Math.min(finding.gain_s / report.observed_s, 1) : null;
   const region = report.regions.some((each) => each.name === finding.subject);
   const label = shortened(finding.subject, 120);
@@ -55,6 +69,13 @@ function card(finding: Finding, report: Report, openRegion: (name: string) => bo
       { class: "what" },
       h("h3", {}, longText(sentence(finding.cause), 120)),
       finding.subject ? subject : null,
+      finding.subject && jumps !== null
+        ? h(
+            "button",
+            { type: "button", class: "link to-lanes", on: { click: () => void jumps.subject(finding.subject) } },
+            "show where",
+          )
+        : null,
       h("p", { class: "soft" }, longText(sentence(finding.evidence))),
       h("p", { class: "action" }, h("span", { "aria-hidden": "true" }, "\u2192 "), longText(sentence(finding.action))),
     ),

@@ -8,6 +8,9 @@ import { concurrency } from "./concurrency";
 import { append, type Child, empty, h } from "./dom";
 import { findings } from "./findings";
 import { kernel } from "./kernel";
+import { readModel } from "./lane_view/model";
+import { lanes, type LaneJumps, NO_LANES } from "./lane_view/section";
+import { TileStore } from "./lane_view/tiles";
 import { load } from "./load";
 import { chooser, ofProcess, processes } from "./processes";
 import { network } from "./network";
@@ -24,6 +27,7 @@ import { workers } from "./workers";
 const LINKS = [
   ["verdict", "Verdict"],
   ["findings", "Findings"],
+  ["lanes-over-time", "Lanes"],
   ["blame", "Blame"],
   ["processes", "Processes"],
   ["steering", "Steering"],
@@ -76,6 +80,14 @@ const regionColors = (report: Report): ((name: string) => string) =>
     ...report.regions.slice(0, 12).map((each) => each.name),
   ]);
 
+/** Lanes over time; null: no process has all of its events. */
+const store = ((): TileStore | null => {
+  const text = document.getElementById("lanes")?.textContent;
+  const model = text ? readModel(JSON.parse(text)) : null;
+  return model?.processes.length ? new TileStore(model) : null;
+})();
+let redrawLanes = (): void => undefined;
+
 const isThere =
   (report: Report) =>
   (id: string): boolean => {
@@ -85,19 +97,36 @@ const isThere =
     if (id === "kernel") return report.kernel !== null;
     if (id === "spark") return report.spark !== null;
     if (id === "blame") return report.blame.length > 0;
+    if (id === "lanes-over-time") return store !== null;
     if (id === "usage") return report.counter_use.length > 0;
     if (id === "processes") return report.processes.length > 1;
     return id !== "regions" || !report.workers.length || report.regions.length > 0;
   };
 
-function sections(report: Report, charts: TimeCharts, choose: (id: string | null) => void, data: () => void): Child[] {
+function sections(
+  report: Report,
+  charts: TimeCharts,
+  chosen: string | null,
+  choose: (id: string | null) => void,
+  data: () => void,
+): Child[] {
   const has = isThere(report),
     color = regionColors(report);
   let openRegion = (_: string): boolean => false;
+  let jumps: LaneJumps | null = null;
+  const lanesOver = (): HTMLElement => {
+    const made = store === null ? NO_LANES : lanes(store.model, store, charts, color, chosen);
+    jumps = made.jumps;
+    redrawLanes = made.redraw;
+    return made.root;
+  };
+  // Made first: others lead to it.
+  const overTime = has("lanes-over-time") && safely("Lanes", lanesOver);
   return [
     safely("Verdict", () => verdict(report)),
-    safely("Findings", () => findings(report, (name) => openRegion(name))),
-    has("blame") && safely("Blame", () => blame(report)),
+    safely("Findings", () => findings(report, (name) => openRegion(name), jumps)),
+    overTime,
+    has("blame") && safely("Blame", () => blame(report, jumps)),
     has("processes") && safely("Processes", () => processes(report.processes, choose)),
     has("steering") && safely("Steering", () => steering(report)),
     safely("Concurrency", () => concurrency(report, charts, color)),
@@ -119,6 +148,46 @@ function sections(report: Report, charts: TimeCharts, choose: (id: string | null
   ];
 }
 
+/** When the last lane ended, seconds. */
+function lanesEnd(chosen: string | null): number {
+  const own = (store?.model.processes ?? []).filter((each) => chosen === null || each.id === chosen);
+  return Math.max(0, ...own.map((each) => (chosen === null ? each.begin : 0) + each.span)) * 1e-9;
+}
+
+/** Two runs on one axis, each from its own begin: lanes and concurrency one above the other. */
+function showTwo(runs: Report[], page: HTMLElement): void {
+  const names = runs.map((each, at) => `${"AB"[at]}: ${each.program.replace(/^.*\//, "").slice(0, 80)}`);
+  document.title = `${names.join(" and ")} \u2013 trimtab`;
+  const ends = runs.map((each) =>
+    Math.max(each.observed_s ?? 0, (each.timeline?.dt_s ?? 0) * (each.timeline?.waiting.length ?? 0)),
+  );
+  const charts = new TimeCharts(Math.max(...ends, lanesEnd(null)) || 1);
+  const color = regionColors({ ...runs[0]!, regions: runs.flatMap((each) => each.regions) });
+  const made = store === null ? NO_LANES : lanes(store.model, store, charts, color, null);
+  const redraw = (): void => {
+    charts.redraw();
+    made.redraw();
+  };
+  page.before(h("nav", { class: "top" }, h("b", {}, "trimtab"), h("div", { class: "links" }), themeButton(redraw)));
+  const part = (kind: string, at: number, of: (run: Report) => HTMLElement): HTMLElement => {
+    const section = safely(kind, () => of(runs[at]!));
+    section.id = `${section.id}-${"ab"[at]}`;
+    const title = section.querySelector("h2");
+    if (title !== null) title.textContent = `${"AB"[at]}: ${title.textContent}`;
+    return section;
+  };
+  const each = (kind: string, of: (run: Report) => HTMLElement): HTMLElement[] =>
+    runs.map((_, at) => part(kind, at, of));
+  page.replaceChildren();
+  append(
+    page,
+    ...each("Heading", heading),
+    ...each("Verdict", verdict),
+    made.root,
+    ...each("Concurrency", (run) => concurrency(run, charts, color)),
+  );
+}
+
 function show(whole: Report, text: string, page: HTMLElement): void {
   document.title = `${whole.program.replace(/^.*\//, "").slice(0, 100)} \u2013 trimtab`;
   let charts = new TimeCharts(1);
@@ -129,7 +198,10 @@ function show(whole: Report, text: string, page: HTMLElement): void {
       { class: "top", "aria-label": "Parts of the report" },
       h("b", {}, "trimtab"),
       links,
-      themeButton(() => charts.redraw()),
+      themeButton(() => {
+        charts.redraw();
+        redrawLanes();
+      }),
     ),
   );
   const render = (chosen: string | null): void => {
@@ -137,7 +209,7 @@ function show(whole: Report, text: string, page: HTMLElement): void {
     const lastSample = report.counters.reduce((end, each) => Math.max(end, each.t_s[each.t_s.length - 1] ?? 0), 0);
     const lastBin = (report.timeline?.dt_s ?? 0) * (report.timeline?.waiting.length ?? 0);
     charts.close();
-    charts = new TimeCharts(Math.max(report.observed_s ?? 0, lastSample, lastBin) || 1);
+    charts = new TimeCharts(Math.max(report.observed_s ?? 0, lastSample, lastBin, lanesEnd(chosen)) || 1);
     links.replaceChildren(
       ...LINKS.filter(([id]) => isThere(report)(id)).map(([id, name]) => h("a", { href: `#${id}` }, name)),
     );
@@ -146,7 +218,7 @@ function show(whole: Report, text: string, page: HTMLElement): void {
       page,
       heading(report),
       chooser(whole.processes, chosen, render),
-      ...sections(report, charts, render, () => save(text, whole.program)),
+      ...sections(report, charts, chosen, render, () => save(text, whole.program)),
     );
   };
   render(null);
@@ -156,7 +228,13 @@ const page = document.getElementById("page")!;
 const text = document.getElementById("report")?.textContent ?? "null";
 page.replaceChildren();
 try {
-  show(read(JSON.parse(text)), text, page);
+  const second = document.getElementById("report-b")?.textContent;
+  if (second)
+    showTwo(
+      [text, second].map((each) => ofAll(read(JSON.parse(each)))),
+      page,
+    );
+  else show(read(JSON.parse(text)), text, page);
 } catch (error) {
   console.error(error);
   append(page, empty(`The report inside this page cannot be shown: ${String(error)}`));

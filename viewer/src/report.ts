@@ -86,6 +86,10 @@ export type Cause =
   | "idle executors"
   | "driver busy";
 
+/** Why at most one worker was busy in an idle region. */
+export type IdleVerdict =
+  "not enough workers" | "bad distribution" | "straggler" | "true dependence" | "work from outside of tasks";
+
 /** What a report lacks. What C++ reports begins with such a word, or is of another kind. */
 export type Missing = "other" | "regions" | "tuning" | "virtual threads" | "policy" | "process" | "record" | "end";
 
@@ -141,6 +145,8 @@ export interface Report {
   critical_path: PathPart[];
   /** of one process with all events; null: not all events were recorded, or of several processes */
   pop: Pop | null;
+  /** first the unchanged run, then the shortest first; of one process with all events, or of a Spark application */
+  what_if: WhatIf[];
   workers: WorkerSummary[];
   /** messages between localities; null: none were recorded */
   network: Network | null;
@@ -157,6 +163,14 @@ export interface Report {
   counter_use: CounterUse[];
   /** the sum over the processes that take part; null: no events */
   timeline: Timeline | null;
+  /** most active time first, by process; none without all events */
+  task_times: TaskTimes[];
+  /** the 100 that cost most, in order of time, by process */
+  idle_regions: IdleRegion[];
+  /** of all idle regions; most lane time first */
+  idle_region_groups: IdleRegionGroup[];
+  /** why idle regions are not looked for; null: they are, in at least one process */
+  no_idle_regions: string;
   /** of a Spark application, in order of their submission */
   stages: Stage[];
   /** of a Spark application; null: it is none */
@@ -493,10 +507,32 @@ export interface Finding {
   evidence: string;
   /** what to change */
   action: string;
-  /** wall time that this could give back at best, s */
+  /** wall time that this could give back: by replay, or at best by its formula, s */
   gain_s: number;
   /** `id` of the processes that it is about */
   processes: string[];
+  /** the least that it gives back; 0 where only a formula is known, s */
+  gain_low_s: number;
+  /** the most that it gives back, s */
+  gain_high_s: number;
+  /** how the longest wait came about, from the wait to its cause; empty: not known */
+  chain: string[];
+}
+
+/** What the run would take with a change, by a replay of its recorded steps. */
+export interface WhatIf {
+  /** what is different */
+  change: string;
+  /** region or kind of task; null: the whole program */
+  subject: string;
+  /** its `key`; null: no subject */
+  key: string;
+  /** what the run would take, s */
+  predicted_s: number;
+  /** by how much that is shorter; below 0: longer, s */
+  gain_s: number;
+  /** of the replay of the unchanged run; where it is more than 0.1 no changes are listed, share */
+  replay_error: number;
 }
 
 /** Idle core time by cause and place. The shares of all add up to the share of the core time that was not work. */
@@ -541,6 +577,8 @@ export interface Pop {
   serialization: number | null;
   /** work on the critical path / time, share */
   scheduling: number;
+  /** most work of a lane / time: communication efficiency, `serialization` x `scheduling`, share; null: no lane waited for a message of another process */
+  communication: number | null;
 }
 
 /** A worker of a task runtime. */
@@ -990,6 +1028,10 @@ export interface Timeline {
   waiting: number[];
   /** `all events`, or `flight recorder`: the last events of each lane */
   source: string;
+  /** mean number of tasks that could run and had no worker, for each bin; empty: not known */
+  eligible: number[];
+  /** mean number of tasks whose inputs were missing, for each bin; empty: not known */
+  ineligible: number[];
 }
 
 /** One region or kind of task over time. */
@@ -998,6 +1040,82 @@ export interface Series {
   name: string;
   /** mean number of lanes inside, for each bin */
   lanes: number[];
+}
+
+/** What the tasks of one kind did from their creation until their end, by their events; sums over tasks. */
+export interface TaskTimes {
+  /** `id` of the process */
+  process: string;
+  /** names the place the same in every process of the run: kind, build and offset, or name */
+  key: string;
+  /** place in the program, as people read it */
+  name: string;
+  /** tasks */
+  count: number;
+  /** from creation until the begin, s */
+  staged_s: number;
+  /** of that, without all that the task needed, s */
+  ineligible_s: number;
+  /** with all that it needed, before its begin or after a wait, and no worker, s */
+  eligible_s: number;
+  /** running, without tasks that ran inside, s */
+  active_s: number;
+  /** waiting after the begin, by wait_cause, s */
+  suspended_s: Record<string, number>;
+  /** a task of the runtime itself: views of the program's tasks leave it out */
+  is_own: boolean;
+}
+
+/** A time from when all workers were busy, over one with at most one busy worker, until all were busy again. */
+export interface IdleRegion {
+  /** `id` of the process */
+  process: string;
+  /** on the process's own axis of time, s */
+  begin_s: number;
+  /** s */
+  end_s: number;
+  /** of workers that were not busy, s */
+  lane_time_s: number;
+  /** one of the verdicts below */
+  verdict: IdleVerdict;
+  /** kind of the breaking task: had it ended earlier, the region would have; null: the next work came from outside of all tasks */
+  breaking: string;
+  /** its identity; null: none is recorded */
+  breaking_task: string;
+  /** kind of the initiating task: the latest one of the chain that started before the region; null: the chain began inside the region */
+  initiating: string;
+  /** its identity; null: none is recorded */
+  initiating_task: string;
+  /** kinds of task, each waited for by the one before it; begins with the first that ran beside another at the region's end; `...`: tasks left out */
+  chain: string[];
+  /** kind of the task of the chain that could have started earlier by most; null: all began as soon as they could, or nearly */
+  delayed: string;
+  /** by how much, s */
+  earlier_s: number;
+  /** so many more would have let it start then; null: another verdict than `not enough workers` */
+  more_workers: number | null;
+}
+
+/** Idle regions of one process with the same verdict and kinds of task. */
+export interface IdleRegionGroup {
+  /** `id` of the process */
+  process: string;
+  /** one of the verdicts below */
+  verdict: IdleVerdict;
+  /** as of its regions; null: as there */
+  breaking: string;
+  /** as of its regions; null: as there */
+  initiating: string;
+  /** regions */
+  count: number;
+  /** of the regions, s */
+  time_s: number;
+  /** of workers that were not busy, s */
+  lane_time_s: number;
+  /** `lane_time_s` / (workers x time of the process), share */
+  share: number;
+  /** the most of its regions; null: as there */
+  more_workers: number | null;
 }
 
 /** One attempt of a stage of a Spark application. */
@@ -1070,8 +1188,6 @@ export interface Spark {
   replay_error: number | null;
   /** the error is small enough for claims */
   replay_trusted: boolean;
-  /** largest gain first */
-  what_if: WhatIf[];
   /** by kind of group, most core time first */
   groups: SparkGroup[];
 }
@@ -1085,16 +1201,6 @@ export interface SparkGroup {
   core_time_s: number;
   /** by part of a task, and idle time by cause, s */
   time: Record<string, number>;
-}
-
-/** What the application would take if something were different, by replay of its schedule. */
-export interface WhatIf {
-  /** what is different */
-  change: string;
-  /** what the application would take, s */
-  wall_s: number;
-  /** of `wall_s` of the report, s */
-  gain_s: number;
 }
 
 export const readReport = (from: Dict): Report => ({
@@ -1126,6 +1232,7 @@ export const readReport = (from: Dict): Report => ({
   blame: dicts(from.blame).map(readBlamed),
   critical_path: dicts(from.critical_path).map(readPathPart),
   pop: maybe(from.pop, readPop),
+  what_if: dicts(from.what_if).map(readWhatIf),
   workers: dicts(from.workers).map(readWorkerSummary),
   network: maybe(from.network, readNetwork),
   kernel: maybe(from.kernel, readKernel),
@@ -1136,6 +1243,10 @@ export const readReport = (from: Dict): Report => ({
   energy: maybe(from.energy, readEnergy),
   counter_use: dicts(from.counter_use).map(readCounterUse),
   timeline: maybe(from.timeline, readTimeline),
+  task_times: dicts(from.task_times).map(readTaskTimes),
+  idle_regions: dicts(from.idle_regions).map(readIdleRegion),
+  idle_region_groups: dicts(from.idle_region_groups).map(readIdleRegionGroup),
+  no_idle_regions: text(from.no_idle_regions),
   stages: dicts(from.stages).map(readStage),
   spark: maybe(from.spark, readSpark),
 });
@@ -1327,6 +1438,18 @@ export const readFinding = (from: Dict): Finding => ({
   action: text(from.action),
   gain_s: amount(from.gain_s),
   processes: texts(from.processes),
+  gain_low_s: amount(from.gain_low_s),
+  gain_high_s: amount(from.gain_high_s),
+  chain: texts(from.chain),
+});
+
+export const readWhatIf = (from: Dict): WhatIf => ({
+  change: text(from.change),
+  subject: text(from.subject),
+  key: text(from.key),
+  predicted_s: amount(from.predicted_s),
+  gain_s: amount(from.gain_s),
+  replay_error: amount(from.replay_error),
 });
 
 export const readBlamed = (from: Dict): Blamed => ({
@@ -1352,6 +1475,7 @@ export const readPop = (from: Dict): Pop => ({
   load_balance: amount(from.load_balance),
   serialization: figure(from.serialization),
   scheduling: amount(from.scheduling),
+  communication: figure(from.communication),
 });
 
 export const readWorkerSummary = (from: Dict): WorkerSummary => ({
@@ -1600,11 +1724,54 @@ export const readTimeline = (from: Dict): Timeline => ({
   series: dicts(from.series).map(readSeries),
   waiting: figures(from.waiting),
   source: text(from.source),
+  eligible: figures(from.eligible),
+  ineligible: figures(from.ineligible),
 });
 
 export const readSeries = (from: Dict): Series => ({
   name: text(from.name),
   lanes: figures(from.lanes),
+});
+
+export const readTaskTimes = (from: Dict): TaskTimes => ({
+  process: text(from.process),
+  key: text(from.key),
+  name: text(from.name),
+  count: amount(from.count),
+  staged_s: amount(from.staged_s),
+  ineligible_s: amount(from.ineligible_s),
+  eligible_s: amount(from.eligible_s),
+  active_s: amount(from.active_s),
+  suspended_s: figureByName(from.suspended_s),
+  is_own: from.is_own === true,
+});
+
+export const readIdleRegion = (from: Dict): IdleRegion => ({
+  process: text(from.process),
+  begin_s: amount(from.begin_s),
+  end_s: amount(from.end_s),
+  lane_time_s: amount(from.lane_time_s),
+  verdict: text(from.verdict) as IdleVerdict,
+  breaking: text(from.breaking),
+  breaking_task: text(from.breaking_task),
+  initiating: text(from.initiating),
+  initiating_task: text(from.initiating_task),
+  chain: texts(from.chain),
+  delayed: text(from.delayed),
+  earlier_s: amount(from.earlier_s),
+  more_workers: figure(from.more_workers),
+});
+
+export const readIdleRegionGroup = (from: Dict): IdleRegionGroup => ({
+  process: text(from.process),
+  verdict: text(from.verdict) as IdleVerdict,
+  breaking: text(from.breaking),
+  initiating: text(from.initiating),
+  count: amount(from.count),
+  time_s: amount(from.time_s),
+  lane_time_s: amount(from.lane_time_s),
+  share: amount(from.share),
+  more_workers: figure(from.more_workers),
 });
 
 export const readStage = (from: Dict): Stage => ({
@@ -1643,7 +1810,6 @@ export const readSpark = (from: Dict): Spark => ({
   time: figureByName(from.time),
   replay_error: figure(from.replay_error),
   replay_trusted: from.replay_trusted === true,
-  what_if: dicts(from.what_if).map(readWhatIf),
   groups: dicts(from.groups).map(readSparkGroup),
 });
 
@@ -1652,10 +1818,4 @@ export const readSparkGroup = (from: Dict): SparkGroup => ({
   name: text(from.name),
   core_time_s: amount(from.core_time_s),
   time: figureByName(from.time),
-});
-
-export const readWhatIf = (from: Dict): WhatIf => ({
-  change: text(from.change),
-  wall_s: amount(from.wall_s),
-  gain_s: amount(from.gain_s),
 });

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from trimtab.analysis.account import SHARES
-from trimtab.analysis.diagnosis import Charge, Diagnosis
+from trimtab.analysis.diagnosis import Charge, Diagnosis, PathShare
 from trimtab.analysis.job import Job
-from trimtab.analysis.process_report import ProcessReport
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.model.report import Blamed, Kernel, Pop, Region
@@ -79,7 +78,7 @@ def _parts_of(job: Job, name: str, kernel: Kernel | None) -> list[_Part]:
     """The parts of one share: at least one, and their weights add up to more than 0."""
     if name == "run_delay" and kernel is not None and (preemptors := list(_preemptors(kernel))):
         return preemptors
-    parts = [part for process in job.parts for part in _of_process(process, name)]
+    parts = [part for place in range(len(job.parts)) for part in _of_process(job, place, name)]
     if sum(part.weight for part in parts) > 0:
         return parts
     return [_Part(_USUAL[name], None, None, PROFILE, 1.0)]
@@ -95,13 +94,14 @@ def _preemptors(kernel: Kernel) -> Iterator[_Part]:
         )
 
 
-def _of_process(process: ProcessReport, name: str) -> Iterator[_Part]:
+def _of_process(job: Job, place: int, name: str) -> Iterator[_Part]:
     """The parts of one process: their weights add up to this share of its core time, seconds."""
+    process = job.parts[place]
     account = process.account
     seconds = account.shares[name] * account.cpus * account.wall_s
     if seconds <= 0:
         return
-    parts = list(_serial(process, seconds)) if name == "serial" else list(_by_events(process, name))
+    parts = list(_serial(job, place, seconds)) if name == "serial" else list(_by_events(job, place, name))
     parts = parts or (list(_by_regions(process.regions)) if name == "barrier_wait" else [])
     parts = parts or [_Part(_USUAL[name], None, None, PROFILE, 1.0)]
     total = sum(part.weight for part in parts)
@@ -109,31 +109,32 @@ def _of_process(process: ProcessReport, name: str) -> Iterator[_Part]:
         yield _Part(part.cause, part.key, part.name, part.basis, part.weight * seconds / total)
 
 
-def _by_events(process: ProcessReport, name: str) -> Iterator[_Part]:
-    diagnosis = process.diagnosis
-    charges: Iterable[Charge] = diagnosis.charges if diagnosis is not None else ()
+def _by_events(job: Job, place: int, name: str) -> Iterator[_Part]:
+    charges: Iterable[Charge] = job.diagnosis.charges if job.diagnosis is not None else ()
     for charge in charges:
-        if charge.share == name and charge.seconds > _LEAST_SECONDS:
-            has_subject = charge.subject != NO_SUBJECT
-            yield _Part(
-                charge.cause,
-                process.keys[charge.subject] if has_subject else None,
-                process.places[charge.subject][0] if has_subject else None,
-                EVENTS,
-                charge.seconds,
-            )
+        if charge.share == name and charge.waiting == place and charge.seconds > _LEAST_SECONDS:
+            subject, key = _named(job, charge)
+            yield _Part(charge.cause, key, subject, EVENTS, charge.seconds)
 
 
-def _serial(process: ProcessReport, seconds: float) -> Iterator[_Part]:
+def _named(job: Job, item: Charge | PathShare) -> tuple[str | None, str | None]:
+    """The name and the key of the subject of a charge."""
+    if item.subject == NO_SUBJECT:
+        return None, None
+    process = job.parts[item.process]
+    return process.places[item.subject][0], process.keys[item.subject]
+
+
+def _serial(job: Job, place: int, seconds: float) -> Iterator[_Part]:
     """Outside of regions one thread works; what is left lies inside, where there were fewer lanes than CPUs."""
-    account = process.account
+    account = job.parts[place].account
     outside = max(account.cpus - 1.0, 0.0) * max(account.wall_s - account.parallel_s, 0.0)
     if 0 < outside < seconds:
         yield _Part(BlameCause.TOO_FEW_WORKERS, None, None, PROFILE, seconds - outside)
     if outside <= 0 and account.parallel_s > 0:
         yield _Part(BlameCause.TOO_FEW_WORKERS, None, None, PROFILE, seconds)
         return
-    events = list(_by_events(process, "serial"))
+    events = list(_by_events(job, place, "serial"))
     together = sum(part.weight for part in events)
     rest = min(outside, seconds) if outside > 0 else seconds
     if not events:
@@ -157,23 +158,22 @@ def _by_regions(regions: Iterable[Region]) -> Iterator[_Part]:
                 yield _Part(cause, region.key, region.name, PROFILE, weight)
 
 
-def _only(job: Job) -> tuple[ProcessReport, Diagnosis] | None:
-    if len(job.parts) != 1 or (diagnosis := job.parts[0].diagnosis) is None:
-        return None
-    return job.parts[0], diagnosis
+def _whole(job: Job) -> Diagnosis | None:
+    """Of a job of which all processes that take part have all their events."""
+    diagnosis = job.diagnosis
+    return diagnosis if diagnosis is not None and len(diagnosis.places) == len(job.parts) else None
 
 
 def path_of(job: Job) -> tuple[ReportedPart, ...]:
-    """The critical path of the only process that takes part; of several, messages would have to be known, and nothing is said."""
-    only = _only(job)
-    if only is None:
+    """The critical path, through all processes that take part; empty where not all events of all of them are there."""
+    diagnosis = _whole(job)
+    if diagnosis is None:
         return ()
-    process, diagnosis = only
     return tuple(
         ReportedPart(
             cause=part.cause,
-            subject=process.places[part.subject][0] if part.subject != NO_SUBJECT else None,
-            key=process.keys[part.subject] if part.subject != NO_SUBJECT else None,
+            subject=(named := _named(job, part))[0],
+            key=named[1],
             time_s=part.seconds,
             share=part.seconds / diagnosis.span_s,
         )
@@ -182,11 +182,10 @@ def path_of(job: Job) -> tuple[ReportedPart, ...]:
 
 
 def pop_of(job: Job) -> Pop | None:
-    """Efficiencies as the POP project has them, of the lanes of the only process that takes part."""
-    only = _only(job)
-    if only is None or not (most := max(only[1].work_s, default=0.0)):
+    """Efficiencies as the POP project has them, of all lanes that ran parts of regions or tasks."""
+    diagnosis = _whole(job)
+    if diagnosis is None or not (most := max(diagnosis.work_s, default=0.0)):
         return None
-    diagnosis = only[1]
     mean = sum(diagnosis.work_s) / len(diagnosis.work_s)
     busy = sum(part.seconds for part in diagnosis.path if part.cause in (None, BlameCause.SERIAL_PART))
     return Pop(
@@ -195,4 +194,5 @@ def pop_of(job: Job) -> Pop | None:
         load_balance=mean / most,
         serialization=most / busy if busy > 0 else None,
         scheduling=busy / diagnosis.span_s,
+        communication=most / diagnosis.span_s if diagnosis.has_messages else None,
     )

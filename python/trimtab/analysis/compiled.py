@@ -28,6 +28,14 @@ BLAME = np.dtype(
         "itemsize": 32,
     }
 )
+CHARGE = np.dtype(
+    {
+        "names": ["wait", "culprit", "end", "begin_ns", "end_ns"],
+        "formats": ["<u4", "<u4", "u1", "<i8", "<i8"],
+        "offsets": [0, 4, 8, 16, 24],
+        "itemsize": 32,
+    }
+)
 PATH_PART = np.dtype([("interval", "<u4"), ("lane", "<u4"), ("begin_ns", "<i8"), ("end_ns", "<i8")])
 STEP = np.dtype(
     [
@@ -100,6 +108,15 @@ def blame(intervals: Table, lanes: int) -> Table:
     return _call("trimtab_blame", intervals, lanes, BLAME)
 
 
+def charges(intervals: Table, lanes: int) -> Table:
+    """What each wait is charged to, and from when to when: records of `CHARGE`.
+
+    Charges of a wait that follow each other and have culprits of the same group and kind are one. Arguments and errors as of `blame`.
+    """
+    # Computed once more if there is too little room; pages of it that stay empty take no memory.
+    return _call("trimtab_charges", intervals, lanes, CHARGE, 2 * len(intervals) + 1024)
+
+
 def critical_path(intervals: Table, lanes: int) -> Table:
     """The chain of intervals that decided when the program ended, in the order of time: records of `PATH_PART`.
 
@@ -145,9 +162,9 @@ def _library() -> ctypes.CDLL:
     return ctypes.CDLL(str(paths.diagnosis_library()))
 
 
-def _call(function: str, intervals: Table, lanes: int, result: np.dtype[Any]) -> Table:
+def _call(function: str, intervals: Table, lanes: int, result: np.dtype[Any], room: int = 1024) -> Table:
     intervals = np.ascontiguousarray(intervals, INTERVAL)
-    return _results(function, _IntervalTable(intervals.ctypes.data, len(intervals), lanes), result)
+    return _results(function, _IntervalTable(intervals.ctypes.data, len(intervals), lanes), result, room)
 
 
 def _results(function: str, given: ctypes.Structure, result: np.dtype[Any], room: int = 1024) -> Table:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from trimtab.analysis.account import SHARES
+from trimtab.analysis.diagnosis import Diagnosis, diagnosis_of_job, renumbered
 from trimtab.analysis.lives import Life, capacity_s, covered_s, groups_of, mean_beside, most_at_a_time
 from trimtab.analysis.process_report import ProcessReport
 
@@ -46,6 +48,19 @@ class Job:
     cpus: float
     threads: int
     beside: tuple[float, ...]
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """What the lanes of all parts waited for, as far as all their events are there; None: of none."""
+        traced = [at for at, part in enumerate(self.parts) if part.is_traced]
+        if not traced:
+            return None
+        if len(self.parts) == 1:
+            return self.parts[0].diagnosis
+        diagnosis = diagnosis_of_job([self.parts[at].trace for at in traced])
+        if diagnosis is None:
+            return None
+        return renumbered(diagnosis, traced)
 
 
 def job_of(processes: Sequence[ProcessReport]) -> Job:

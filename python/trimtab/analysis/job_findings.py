@@ -79,6 +79,7 @@ def _together(job: Job, members: list[tuple[int, Finding]]) -> Finding:
         largest_finding,
         evidence=f"{label}: {largest_finding.evidence}",
         gain_s=gain,
+        gain_high_s=gain,
         processes=tuple(job.parts[at].id for at, _ in members),
     )
 

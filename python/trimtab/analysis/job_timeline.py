@@ -23,9 +23,13 @@ def job_timeline(timelines: Mapping[float, Sequence[Timeline]], wall_s: float) -
         return None
     width = wall_s / BINS
     series: dict[str, Floats] = {}
-    waiting = np.zeros(BINS)
+    waiting, eligible, ineligible = np.zeros(BINS), np.zeros(BINS), np.zeros(BINS)
+    has_tasks = all(line.eligible for _, line in placed)
     for begin, line in placed:
         waiting += _spread(line.waiting, begin, line.dt_s, width)
+        if has_tasks:
+            eligible += _spread(line.eligible, begin, line.dt_s, width)
+            ineligible += _spread(line.ineligible, begin, line.dt_s, width)
         for one_series in line.series:
             bins = series.setdefault(one_series.name, np.zeros(BINS))
             bins += _spread(one_series.lanes, begin, line.dt_s, width)
@@ -37,6 +41,8 @@ def job_timeline(timelines: Mapping[float, Sequence[Timeline]], wall_s: float) -
         series=tuple(_longest(series, width)),
         waiting=rounded(waiting / width),
         source=FLIGHT_RECORDER if partial else ALL_EVENTS,
+        eligible=rounded(eligible / width) if has_tasks else (),
+        ineligible=rounded(ineligible / width) if has_tasks else (),
     )
 
 

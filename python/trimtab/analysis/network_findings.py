@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trimtab.analysis.account import Account
+from trimtab.analysis.findings import finding
 from trimtab.analysis.traffic import Traffic
 from trimtab.counted import counted
 from trimtab.model.enumerations import Cause
@@ -50,7 +51,7 @@ def _tiny_messages(traffic: Traffic, at_once: float) -> list[Finding]:
         return []
     spent = sum(traffic.totals.get(f"/parcels/time/{what}", 0.0) for what in ("send", "receive"))
     return [
-        Finding(
+        finding(
             Cause.TINY_MESSAGES,
             None,
             f"{messages} messages of {counted(round(per_message, 1), 'parcel')} and {size:.0f} bytes; most were sent because a fixed count "
@@ -58,7 +59,6 @@ def _tiny_messages(traffic: Traffic, at_once: float) -> list[Finding]:
             "let parcels travel together: leave out the fixed setting (set_coalescing, job_options::standard), since the "
             "adaptive rules are the default, or set a larger count with a wait",
             spent * (1 - per_message / _GOOD_PARCELS) / at_once,
-            (),
         )
     ]
 
@@ -71,7 +71,7 @@ def _queued_parcels(traffic: Traffic, at_once: float) -> list[Finding]:
     reasons = {reason: _flushed(traffic, reason) for reason in _REASONS}
     chief = max(reasons, key=lambda reason: reasons[reason])
     return [
-        Finding(
+        finding(
             Cause.QUEUED_PARCELS,
             None,
             f"workers had nothing to do for {waited:.3g} s while parcels of theirs waited in queues; "
@@ -79,7 +79,6 @@ def _queued_parcels(traffic: Traffic, at_once: float) -> list[Finding]:
             "leave out the fixed setting (set_coalescing, job_options::standard), since the adaptive rules send what is waited "
             "for, or set sends_before_waiting, or a smaller count and wait",
             waited / at_once,
-            (),
         )
     ]
 
@@ -106,7 +105,7 @@ def _saturated_servers(traffic: Traffic, cpus: float, workers: int) -> list[Find
         "/servers/count/held-for-flow", 0.0
     )
     return [
-        Finding(
+        finding(
             Cause.SATURATED_SERVER,
             None,
             f"communication server {worst} of {servers} sent without a pause for {saturated:.3g} s while senders were refused "
@@ -118,7 +117,6 @@ def _saturated_servers(traffic: Traffic, cpus: float, workers: int) -> list[Find
             ),
             _remedy_of_saturation(servers, is_uneven, cpus - workers - servers),
             saturated * (1 - shares),
-            (),
         )
     ]
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from trimtab.analysis.account import Account, account
 from trimtab.analysis.diagnosis import Diagnosis, diagnosis_of
+from trimtab.analysis.eligibility import Eligibility, eligibility_of, own_subjects
 from trimtab.analysis.findings import findings
 from trimtab.analysis.keys import Keys, keys_of
 from trimtab.analysis.network_findings import network_findings
@@ -89,8 +90,18 @@ class ProcessReport:
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """What its lanes waited for; None: not all events are there."""
+        return diagnosis_of(self.trace) if self.is_traced else None
+
+    @property
+    def is_traced(self) -> bool:
+        """Its events were recorded, not only profiles."""
+        return bool(self.process.header["level"] == RecordLevel.TRACE)
+
+    @cached_property
+    def eligibility(self) -> Eligibility | None:
+        """Its tasks over time; None: there are none, or not all events are there."""
         is_traced = self.process.header["level"] == RecordLevel.TRACE
-        return diagnosis_of(self.trace) if is_traced else None
+        return eligibility_of(self.trace, own_subjects(self.places)) if is_traced else None
 
     @cached_property
     def findings(self) -> list[Finding]:

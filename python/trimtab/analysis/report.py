@@ -11,6 +11,7 @@ from trimtab.analysis.counter_use import counter_use
 from trimtab.analysis.counters import counters
 from trimtab.analysis.decisions import decisions
 from trimtab.analysis.energy import energy_of
+from trimtab.analysis.idle_report import tasks_over_time
 from trimtab.analysis.job import Job, job_of, without_launchers
 from trimtab.analysis.job_findings import job_findings
 from trimtab.analysis.job_timeline import job_timeline
@@ -19,6 +20,7 @@ from trimtab.analysis.merging import merge_regions, merge_scopes, merge_tasks
 from trimtab.analysis.missing import nothing_loaded, unavailable
 from trimtab.analysis.network import network_of
 from trimtab.analysis.network_phases import Sender, network_phases
+from trimtab.analysis.predicted import what_if_of, with_predictions
 from trimtab.analysis.process_report import ProcessReport, process_report
 from trimtab.analysis.schedulers import schedulers
 from trimtab.analysis.system import lane_summary, overhead_of, system_by_launcher, system_of
@@ -54,11 +56,12 @@ def build(run: Run) -> Report:
 def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterable[str]) -> Report:
     job = job_of(processes)
     timelines = {
-        process.id: timeline(process.process, process.trace.span.wall_s, process.places)
+        process.id: timeline(process.process, process.trace.span.wall_s, process.places, process.eligibility)
         for process in processes
     }
     wall = _ended(run).get("wall_s")
     kernel = kernel_of(run)
+    tasks = tasks_over_time(processes)
     return Report(
         **_head(run),
         hosts=tuple(
@@ -78,7 +81,8 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         os=system_of(processes),
         overhead=overhead_of(processes, job),
         unavailable=unavailable(run, processes, job, changed),
-        findings=with_preemptors(job_findings(job), kernel),
+        findings=with_preemptors(with_predictions(job_findings(job), job), kernel),
+        what_if=what_if_of(job),
         blame=blame_of(job, kernel),
         critical_path=path_of(job),
         pop=pop_of(job),
@@ -109,6 +113,10 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         energy=energy_of(processes),
         counter_use=_entries_of_processes(processes, counter_use),
         timeline=_timeline(job, timelines),
+        task_times=tasks.times,
+        idle_regions=tasks.regions,
+        idle_region_groups=tasks.groups,
+        no_idle_regions=tasks.reason,
         stages=(),
         spark=None,
     )
@@ -153,6 +161,7 @@ def _of_launcher(run: Run) -> Report:
         overhead=Overhead(0.0, 0.0, 0.0, 0.0, 0, 0),
         unavailable=nothing_loaded(run),
         findings=(),
+        what_if=(),
         blame=(),
         critical_path=(),
         pop=None,
@@ -166,6 +175,10 @@ def _of_launcher(run: Run) -> Report:
         energy=None,
         counter_use=(),
         timeline=None,
+        task_times=(),
+        idle_regions=(),
+        idle_region_groups=(),
+        no_idle_regions="nothing was recorded inside the program",
         stages=(),
         spark=None,
     )

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from trimtab.analysis.eligibility import Eligibility
 from trimtab.analysis.lane_spans import Floats, Integers, blocks, changes, covered_until, spans
 from trimtab.model import METRICS, NO_SUBJECT, ROWS_UNTIMED, Lane, Process, Records
 from trimtab.model.enumerations import EventKind, RecordLevel
 from trimtab.model.report import Series, Timeline
 from trimtab.traces.sampling import stands_for
+from trimtab.traces.tasks import TaskState
 
 BINS = 1000
 MOST_SERIES = 12
@@ -21,7 +23,9 @@ FLIGHT_RECORDER, ALL_EVENTS = "flight recorder", "all events"
 _MOST_SUBJECTS = 4096
 
 
-def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> Timeline | None:
+def timeline(
+    process: Process, wall_s: float, places: Mapping[int, Any], tasks: Eligibility | None = None
+) -> Timeline | None:
     """Mean number of lanes inside each region per bin, from the events that are there; None without any.
 
     At profile level the flight recorder holds the last events only: the bins count from `from_s` on. Where the
@@ -73,6 +77,7 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> Time
     if others:
         rest = np.sum([busy[number] for number in others], axis=0) / width
         series.append(Series(f"{len(others)} others", rounded(rest)))
+    edges_ns = np.rint(np.linspace(0.0, BINS * width, BINS + 1) * 1e9).astype(np.int64)
     return Timeline(
         t0_s=0.0,
         dt_s=width,
@@ -80,6 +85,12 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> Time
         series=tuple(series),
         waiting=rounded(waiting / width),
         source=FLIGHT_RECORDER if is_partial else ALL_EVENTS,
+        eligible=() if tasks is None else rounded(tasks.means(TaskState.ELIGIBLE, edges_ns)),
+        ineligible=()
+        if tasks is None
+        else rounded(
+            tasks.means(TaskState.INELIGIBLE, edges_ns) + tasks.means(TaskState.SUSPENDED, edges_ns)
+        ),
     )
 
 

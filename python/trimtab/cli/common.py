@@ -35,6 +35,11 @@ def echo_json(value: object, indent: int = 1) -> None:
     click.echo(text)
 
 
+def echo_encoded(line: bytes) -> None:
+    """A line of JSON that is encoded already."""
+    click.echo(line.decode())
+
+
 def _with_numbers(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _with_numbers(element) for key, element in value.items()}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,12 +11,10 @@ from trimtab.cli.common import (
     fail,
     find_run,
 )
-
-if TYPE_CHECKING:
-    from trimtab.model import Run
+from trimtab.cli.sources import source_at
 
 # As in trimtab.export, which is imported when it is needed.
-_FORMATS = ("perfetto", "chrome", "csv", "parquet")
+_FORMATS = ("perfetto", "chrome", "otf2", "dot", "csv", "parquet", "task-graph")
 
 
 @click.command("export")
@@ -28,13 +24,22 @@ _FORMATS = ("perfetto", "chrome", "csv", "parquet")
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="File, or folder for csv and parquet. Default: named after the run, in this folder.",
+    help="File, or folder for otf2, csv and parquet. Default: named after the run, in this folder.",
 )
-def export_run(run_directory: str, to: str, output: Path | None) -> None:
+@click.option(
+    "--max-tasks",
+    type=click.IntRange(min=0),
+    default=1000,
+    show_default=True,
+    help="With dot: of more tasks, a node stands for all tasks of a kind.",
+)
+def export_run(run_directory: str, to: str, output: Path | None, max_tasks: int) -> None:
     """Write a recorded run for other tools. RUN is a run directory, `last`, or an event log of Spark.
 
-    perfetto and chrome open in ui.perfetto.dev: a track for each lane, its CPU and each counter. csv and parquet
-    are a folder of tables: events, regions, profile, counters, switches.
+    perfetto and chrome open in ui.perfetto.dev: a track for each lane, its CPU and each counter. otf2 is an archive for
+    Vampir and Score-P's tools. dot is the graph of tasks for Graphviz; task-graph is a picture (SVG) of which kinds of task
+    create which, and which wait for which. csv and parquet are a folder of tables: events, regions, profile, counters,
+    switches, edges.
     """
     from trimtab.export import MissingLibrary, default_path, export, work_of
     from trimtab.model import RunError
@@ -43,32 +48,14 @@ def export_run(run_directory: str, to: str, output: Path | None) -> None:
     directory = find_run(run_directory)
     path = output if output is not None else default_path(directory, to)
     try:
-        recorded = _recorded(directory)
+        recorded = source_at(directory).run()
         with progress("exporting", work_of(recorded)) as advance:
-            exported = export(recorded, to, path, advance)
+            exported = export(recorded, to, path, advance, max_tasks)
     except (RunError, MissingLibrary) as error:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename or path}: {error.strerror or error}")
     for note in exported.notes:
         echo(f"trimtab: {note}", err=True)
-    noun = "tables" if len(exported.files) > 1 else "trace"
-    echo(f"trimtab: {noun}: {path}", err=True)
-
-
-def _recorded(path: Path) -> Run:
-    from trimtab.model import RunError
-    from trimtab.readers import open_run
-    from trimtab.spark.logs import is_event_log, logs_at
-
-    if os.path.lexists(path / "run.json") or not is_event_log(path):
-        return open_run(path)
-    from trimtab.spark.reading import read
-    from trimtab.spark.run_model import run_of
-    from trimtab.spark.slots import slots_of
-
-    logs = logs_at(path)
-    if len(logs) > 1:
-        raise RunError(f"{path}: has {len(logs)} event logs; expected one of them")
-    application = read(logs[0])
-    return run_of(application, slots_of(application), path)
+    noun = "tables" if len(exported.files) > 1 else "graph" if to in ("dot", "task-graph") else "trace"
+    echo(f"trimtab: {noun}: {exported.files[0] if len(exported.files) == 1 else path}", err=True)

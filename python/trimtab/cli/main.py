@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from trimtab.model.report import Report
     from trimtab.tuning import Prepared, Tuning
 
-# Commands with a module of their own, of the same name, and what they are called there.
+# Commands with a module of their own, of the same name (but `import`, which is a keyword), and what they are called there.
 _ELSEWHERE = {
     "check": "run_check",
     "compare": "compare_runs",
@@ -53,11 +53,14 @@ _ELSEWHERE = {
     "doctor": "run_doctor",
     "export": "export_run",
     "history": "run_history",
+    "import": "import_archive",
     "launch": "run_launch",
     "replay": "run_replay",
     "spark": "run_spark",
     "sweep": "run_sweep",
+    "top": "run_top",
     "tune": "run_tune",
+    "view": "view_run",
 }
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -85,7 +88,8 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _ELSEWHERE and cmd_name not in self.commands:
-            self.add_command(getattr(import_module(f"trimtab.cli.{cmd_name}"), _ELSEWHERE[cmd_name]))
+            module = "import_archive" if cmd_name == "import" else cmd_name
+            self.add_command(getattr(import_module(f"trimtab.cli.{module}"), _ELSEWHERE[cmd_name]))
         return super().get_command(ctx, cmd_name)
 
 
@@ -434,9 +438,7 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
 
             verdict(report, directory, sys.stderr)
         if html is not None:
-            from trimtab.report import write_html
-
-            write_html(report, html)
+            _write_page(report, directory, html)
             echo(f"trimtab: report page: {html}", err=True)
     except RunError as error:
         echo(f"trimtab: {error}", err=True)
@@ -455,6 +457,16 @@ def _build(directory: Path) -> Report:
         return build(open_run(directory))
 
 
+def _write_page(report: Report, directory: Path, html: Path) -> None:
+    from trimtab.readers import open_run
+    from trimtab.report import lane_page, write_html
+    from trimtab.text.progress import progress
+
+    with progress("drawing the lanes"):
+        lanes = lane_page(open_run(directory))
+    write_html(report, html, lanes)
+
+
 @main.command()
 @click.argument("run_directory", metavar="RUN")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -471,9 +483,7 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
 
             echo_json(plain(built))
         elif html is not None:
-            from trimtab.report import write_html
-
-            write_html(built, html)
+            _write_page(built, directory, html)
             echo(f"trimtab: report page: {html}", err=True)
         else:
             from trimtab.text.tables import tables

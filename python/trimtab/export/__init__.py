@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from trimtab.export.cpus import dropped_events, host_tracks
+from trimtab.export.dot import MOST_TASKS, write_dot
 from trimtab.export.source import Advance, View, notes_of, views_of
 from trimtab.export.tables import Table, tables_of
 from trimtab.model import Run
-from trimtab.whole_files import whole_files
+from trimtab.whole_files import whole_files, whole_folder
+
+if TYPE_CHECKING:
+    from trimtab.otf2 import Library
 
 __all__ = ["FORMATS", "Exported", "MissingLibrary", "default_path", "export", "work_of"]
 
-FORMATS = ("perfetto", "chrome", "csv", "parquet")
-_ENDINGS = {"perfetto": ".perfetto-trace", "chrome": ".json", "csv": "-csv", "parquet": "-parquet"}
+FORMATS = ("perfetto", "chrome", "otf2", "dot", "csv", "parquet", "task-graph")
+_ENDINGS = {
+    "perfetto": ".perfetto-trace",
+    "chrome": ".json",
+    "otf2": "-otf2",
+    "dot": ".dot",
+    "csv": "-csv",
+    "parquet": "-parquet",
+    "task-graph": ".svg",
+}
 _MOST_FOR_BROWSERS = 2_000_000_000
 
 
@@ -42,23 +54,41 @@ def work_of(run: Run) -> int:
     return sum(len(lane.events) for process in run.processes for lane in process.lanes)
 
 
-def export(run: Run, to: str, path: Path, advance: Advance = lambda _: None) -> Exported:
-    """Write `run` as `to`: a file at `path`, or, of tables, a folder at `path` with one file for each.
+def export(
+    run: Run, to: str, path: Path, advance: Advance = lambda _: None, most_tasks: int = MOST_TASKS
+) -> Exported:
+    """Write `run` as `to`: a file at `path`, or a folder there: of tables with one file for each, of OTF2 with the archive.
+
+    `most_tasks`: DOT shows that many tasks each; of more, their kinds.
 
     Raises:
-        MissingLibrary: Parquet needs pyarrow.
+        MissingLibrary: Parquet needs pyarrow, OTF2 the package otf2.
         OSError: the files cannot be written; then none is.
+        RunError: a graph of tasks needs their events.
     """
     write_table = _table_writer(to)
+    if to == "otf2":
+        _otf2_library()
     views = views_of(run)
     notes = notes_of(views)
     if dropped := dropped_events(run):
         notes.append(
             f"{dropped:,} events of the operating system's scheduler are missing: tracks of CPUs have gaps"
         )
+    if to == "task-graph":
+        from trimtab.export.task_graph import write_task_graph
+
+        write_task_graph(run, views, path, advance)
+        return Exported([path], notes)
     if to == "perfetto":
         _write_perfetto(run, views, path, advance)
         return Exported([path], notes)
+    if to == "otf2":
+        return Exported([_write_otf2(run, views, path, advance)], notes)
+    if to == "dot":
+        with whole_files([path]) as (stream,):
+            note = write_dot(views, stream, most_tasks)
+        return Exported([path], notes + ([note] if note else []))
     if to == "chrome":
         _write_chrome(run, views, path, notes, advance)
         if path.stat().st_size > _MOST_FOR_BROWSERS:
@@ -97,6 +127,36 @@ def _write_perfetto(run: Run, views: list[View], path: Path, advance: Advance) -
             writer.process(view, advance)
         for host in host_tracks(run, {view.number for view in views}):
             writer.host(host)
+
+
+def _otf2_library() -> Library:
+    from trimtab.otf2 import MissingPackage, load
+
+    try:
+        return load()
+    except MissingPackage as error:
+        raise MissingLibrary(str(error)) from error
+
+
+def _write_otf2(run: Run, views: list[View], path: Path, advance: Advance) -> Path:
+    """The file that viewers of the archive open."""
+    from trimtab.export.otf2_trace import Otf2
+    from trimtab.otf2 import Failure
+    from trimtab.otf2.archive import ANCHOR, Archive
+
+    library = _otf2_library()
+    with whole_folder(path, ANCHOR) as folder:
+        archive = Archive(library, folder)
+        try:
+            writer = Otf2(archive, views)
+            for view in views:
+                writer.process(view, advance)
+            writer.close(int(run.info.get("started_real_ns") or 0))
+        except Failure as error:
+            raise OSError(0, str(error), str(path)) from error
+        finally:
+            archive.discard()
+    return path / ANCHOR
 
 
 def _write_chrome(run: Run, views: list[View], path: Path, notes: list[str], advance: Advance) -> None:

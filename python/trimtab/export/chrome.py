@@ -17,10 +17,11 @@ from trimtab.export.labels import ARROW_ROLES, CATEGORIES, FIGURES, Namer, figur
 from trimtab.export.source import BLOCK, Advance, Integers, View
 from trimtab.model import Lane
 from trimtab.traces.arrows import FIRST_PARCEL, Flows
+from trimtab.traces.lock_turns import ByEntry, lock_entries
 from trimtab.traces.slices import Role, Slices
 
-# Tracks of a lane's CPU times lie beside the threads, which have numbers below this.
-_CPU_TRACK = 1 << 32
+# Tracks of a lane's CPU times lie beside the threads, which have numbers below this. Viewers keep 32 bits of a number.
+_CPU_TRACK = 1 << 31
 
 
 def _json(value: Any) -> str:
@@ -33,6 +34,7 @@ class Chrome:
     def __init__(self, stream: IO[bytes], notes: list[str]) -> None:
         self._stream = stream
         self._arrow_base = 0
+        self._locks_left: dict[int, ByEntry] = {}
         metadata = _json({"tool": "trimtab", "notes": notes})
         stream.write(f'{{"displayTimeUnit":"ns","otherData":{metadata},"traceEvents":[\n'.encode())
         self._is_first = True
@@ -50,6 +52,7 @@ class Chrome:
     def process(self, view: View, advance: Advance) -> None:
         """All of one process."""
         pid = view.number
+        self._locks_left = lock_entries(view.process).ticks_left()
         self._lines([_metadata(pid, 0, "process_name", name=view.name)])
         for lane in view.process.lanes:
             tid = view.number_of(lane)
@@ -124,12 +127,20 @@ class Chrome:
         is_shown = np.isin(slices.role[low:high], ARROW_ROLES) & (slices.change[low:high] != -1)
         items = np.flatnonzero(is_shown) + low
         starts = view.ns(slices.ticks[items])
+        # The slice of a lock begins with the wait for it, but the arrow comes when it is had.
+        locks = np.flatnonzero(slices.role[items] == Role.LOCK)
+        had = starts.copy()
+        entries = slices.source[items[locks]]
+        had[locks] = view.ns_of(lane.events["ticks"][entries])
         # An arrow leaves a task where it ends: its last nanosecond still is inside.
         partner = slices.partner[items]
         ends = np.where(partner < 0, starts, np.maximum(view.ns(slices.ticks[partner]) - 1, starts))
+        if len(locks):
+            left = view.ns_of(self._locks_left[lane.id].of(entries).astype(np.uint64)) - 1
+            ends[locks] = np.minimum(ends[locks], np.maximum(left, starts[locks]))
         for phase, at, flows in (
             ("s", ends, view.arrows.leaving.get(lane.id)),
-            ("f", starts, view.arrows.entering.get(lane.id)),
+            ("f", had, view.arrows.entering.get(lane.id)),
         ):
             if flows is not None:
                 yield from self._ends_of_arrows(view, lane, phase, slices.source[items], at, flows)

@@ -36,7 +36,8 @@ CATEGORIES = {
 }
 # What arrows begin and end at.
 ARROW_ROLES = [
-    int(role) for role in (Role.TASK, Role.PART, Role.TASK_CREATED, Role.TASK_READY, Role.GIVES, Role.SENDS)
+    int(role)
+    for role in (Role.TASK, Role.PART, Role.TASK_CREATED, Role.TASK_READY, Role.GIVES, Role.SENDS, Role.LOCK)
 ]
 # Figures beside the name: what they are called, the field that has them, and whether it is signed. Names that end
 # in "_ns" are of ticks.
@@ -93,51 +94,64 @@ class Namer:
 
     def numbers(self, slices: Slices, events: Records, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
         """The number (from 0, into `names`) of each of the `chosen` items."""
-        source = slices.source[chosen]
-        role = slices.role[chosen].astype(np.int64)
-        is_named_by_arg = np.isin(role, _TOLD_BY_ARG)
-        arg = np.where(is_named_by_arg, events["arg"][source], 0).astype(np.int64)
-        keys, inverse = np.unique(
-            (role << 48) | (arg << 32) | events["subject"][source].astype(np.int64), return_inverse=True
-        )
+        keys, inverse = name_keys(slices, events, chosen)
         numbers_by_key = np.array([self._number(key) for key in keys.tolist()], np.int64)
-        numbers: NDArray[np.int64] = numbers_by_key[inverse.reshape(-1)]
+        numbers: NDArray[np.int64] = numbers_by_key[inverse]
         return numbers
 
     def _number(self, key: int) -> int:
         if key not in self._numbers:
-            name = self._name(Role(key >> 48), (key >> 32) & 0xFFFF, key & 0xFFFFFFFF)
+            name = name_of(key, self._places)
             if name not in self._by_name:
                 self._by_name[name] = len(self.names)
                 self.names.append(name)
             self._numbers[key] = self._by_name[name]
         return self._numbers[key]
 
-    def _name(self, role: Role, arg: int, subject: int) -> str:
-        place = str(self._places[subject][0])
-        if role == Role.LOOP:
-            return f"loop {place}, {SCHEDULES.get(arg) or 'no schedule'}"
-        if role == Role.WAIT:
-            return f"wait: {WAITS.get(arg, 'other')} {place}"
-        if role == Role.SINGLE:
-            return f"single {place}, {'executed' if arg else 'passed'}"
-        if role == Role.STATE:
-            return _STATES.get(arg, "other state")
-        if role == Role.SUSPENDED:
-            return f"suspends: waits for {CAUSES.get(arg, 'other')}"
-        if role == Role.GIVES:
-            return f"gives: {CAUSES.get(arg, 'other')}"
-        before = {
-            Role.REGION: "region ",
-            Role.TASK: "task ",
-            Role.PART: "task ",
-            Role.CHUNK: "chunk ",
-            Role.LOCK: "critical ",
-            Role.LOCK_WAIT: "wait: critical ",
-            Role.TASK_CREATED: "creates task ",
-            Role.TASK_READY: "task ready ",
-            Role.SENDS: "sends ",
-        }
-        if role in (Role.THREAD_BEGIN, Role.THREAD_END):
-            return "thread begins" if role == Role.THREAD_BEGIN else "thread ends"
-        return before.get(role, "") + place
+
+def name_keys(
+    slices: Slices, events: Records, chosen: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What items are named by: role << 48 | arg << 32 | subject, each different one once; and which one each item has."""
+    source = slices.source[chosen]
+    role = slices.role[chosen].astype(np.int64)
+    is_named_by_arg = np.isin(role, _TOLD_BY_ARG)
+    arg = np.where(is_named_by_arg, events["arg"][source], 0).astype(np.int64)
+    keys, inverse = np.unique(
+        (role << 48) | (arg << 32) | events["subject"][source].astype(np.int64), return_inverse=True
+    )
+    return keys, inverse.reshape(-1)
+
+
+def name_of(key: int, places: Mapping[int, Any]) -> str:
+    """The name of items with that key."""
+    return _name(Role(key >> 48), (key >> 32) & 0xFFFF, str(places[key & 0xFFFFFFFF][0]))
+
+
+def _name(role: Role, arg: int, place: str) -> str:
+    if role == Role.LOOP:
+        return f"loop {place}, {SCHEDULES.get(arg) or 'no schedule'}"
+    if role == Role.WAIT:
+        return f"wait: {WAITS.get(arg, 'other')} {place}"
+    if role == Role.SINGLE:
+        return f"single {place}, {'executed' if arg else 'passed'}"
+    if role == Role.STATE:
+        return _STATES.get(arg, "other state")
+    if role == Role.SUSPENDED:
+        return f"suspends: waits for {CAUSES.get(arg, 'other')}"
+    if role == Role.GIVES:
+        return f"gives: {CAUSES.get(arg, 'other')}"
+    before = {
+        Role.REGION: "region ",
+        Role.TASK: "task ",
+        Role.PART: "task ",
+        Role.CHUNK: "chunk ",
+        Role.LOCK: "critical ",
+        Role.LOCK_WAIT: "wait: critical ",
+        Role.TASK_CREATED: "creates task ",
+        Role.TASK_READY: "task ready ",
+        Role.SENDS: "sends ",
+    }
+    if role in (Role.THREAD_BEGIN, Role.THREAD_END):
+        return "thread begins" if role == Role.THREAD_BEGIN else "thread ends"
+    return before.get(role, "") + place

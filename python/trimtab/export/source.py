@@ -35,6 +35,7 @@ class Series:
 
     name: str
     unit: str
+    is_cumulative: bool
     lane: int | None
     ns: Integers
     values: NDArray[np.float64]
@@ -115,6 +116,7 @@ class View:
             yield Series(
                 counter.name if counter else f"counter {key >> 32}",
                 counter.unit if counter else "",
+                counter is not None and counter.is_cumulative,
                 None if lane == NO_LANE else lane,
                 self.ns_of(counter_samples["ticks"]),
                 counter_samples["value"].astype(np.float64),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from trimtab.analysis.regions import region_table
+from trimtab.export.edges import EDGES, edge_blocks
 from trimtab.export.source import BLOCK, Advance, View
 from trimtab.model import (
     CAUSES,
@@ -47,6 +48,7 @@ def tables_of(views: list[View], advance: Advance) -> list[Table]:
         Table("profile", _PROFILE, _profile(views)),
         Table("counters", _COUNTERS, _counters(views)),
         Table("switches", _SWITCHES, _switches(views)),
+        Table("edges", EDGES, edge_blocks(views)),
     ]
 
 

@@ -23,6 +23,7 @@ class FileKind(IntEnum):
     SCHEDULER_CHARGES = 9
     SCHEDULER_DELAYS = 10
     SCHEDULER_EVENTS = 11
+    KNOBS = 12
 
 
 class ProcessState(IntEnum):
@@ -246,6 +247,33 @@ class SchedulerThreadFlags(IntFlag):
     WATCHED = 1  # the launcher has started it, or one of its ancestors
 
 
+class KnobFlags(IntFlag):
+    """What is known of a knob."""
+
+    GONE = 1  # its subject has ended, or the program turns it itself: it cannot be set
+    NEEDS_CONSENT = 2  # it can change the program's results, and the user has not consented
+    BY_HAND = 4  # its value was set by hand, and searches leave its subject alone
+
+
+class KnobRequest(IntEnum):
+    """What a user asks for."""
+
+    SET = 1  # set the knob to a value
+    UNDO = 2  # bring back the value from before the first one that was set by hand
+
+
+class KnobAnswer(IntEnum):
+    """What became of a request."""
+
+    DONE = 1  # a decision was made, and is in force
+    OUTSIDE_DOMAIN = 2  # the knob does not have this value
+    WITHOUT_CONSENT = 3  # the knob needs the user's consent when the program starts
+    NO_CHANGE = 4  # the knob has this value, or nothing was set by hand
+    NOT_APPLIED = 5  # the program could not take the value
+    SUBJECT_GONE = 6  # the subject has ended, or the program turns the knob itself
+    REFUSED = 7  # steering has ended or does not turn this subject any more
+
+
 class RegionFields(IntEnum):
     """The fields of `x` in rows of metric region."""
 
@@ -379,6 +407,19 @@ class BlameCause(str, Enum):
         return str(self.value)
 
 
+class IdleVerdict(str, Enum):
+    """Why at most one worker was busy in an idle region."""
+
+    NOT_ENOUGH_WORKERS = "not enough workers"  # a task of the chain waited, and no worker was free
+    BAD_DISTRIBUTION = "bad distribution"  # a task of the chain waited, and a worker was free
+    STRAGGLER = "straggler"  # its initiating task took longer than its siblings
+    DEPENDENCE = "true dependence"  # the tasks began when they could
+    OUTSIDE = "work from outside of tasks"  # code outside of all tasks made the next work
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
 class Missing(str, Enum):
     """What a report lacks. What C++ reports begins with such a word, or is of another kind."""
 
@@ -403,6 +444,8 @@ class Reason(str, Enum):
     NO_BETTER = "no better"  # the proof found no gain
     NOT_MEASURED = "it is not measured any more"  # the subject changed
     EARLIER_RUN = "found by an earlier run"
+    SET_BY_HAND = "set by hand"  # the user has set it with `trimtab top`
+    UNDONE_BY_HAND = "undone by hand"  # the user has undone what was set by hand
 
     def __str__(self) -> str:
         return str(self.value)
@@ -412,6 +455,7 @@ class PolicyName(str, Enum):
     """Policies that readers distinguish."""
 
     HISTORY = "history"  # applies what earlier runs found
+    BY_HAND = "by hand"  # the user, with `trimtab top`
 
     def __str__(self) -> str:
         return str(self.value)
@@ -439,6 +483,7 @@ FILE_KINDS = {
     9: "scheduler_charges",
     10: "scheduler_delays",
     11: "scheduler_events",
+    12: "knobs",
 }
 
 LANE_KINDS = {

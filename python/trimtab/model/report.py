@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-from trimtab.model.enumerations import BlameCause, Cause, Missing
+from trimtab.model.enumerations import BlameCause, Cause, IdleVerdict, Missing
 
 
 class Report(Struct, frozen=True):
@@ -35,12 +35,18 @@ class Report(Struct, frozen=True):
         blame: who is to blame for all idle core time, most first.
         critical_path: most time first; of one process with all events.
         pop: of one process with all events; None: not all events were recorded, or of several processes.
+        what_if: first the unchanged run, then the shortest first; of one process with all events, or of a
+            Spark application.
         network: messages between localities; None: none were recorded.
         kernel: the operating system's scheduler; None: not recorded (`--kernel`).
         decisions: in order of time.
         energy: of the machines; None: there was no power meter that could be read.
         counter_use: largest first, by process and counter; none without all events.
         timeline: the sum over the processes that take part; None: no events.
+        task_times: most active time first, by process; none without all events.
+        idle_regions: the 100 that cost most, in order of time, by process.
+        idle_region_groups: of all idle regions; most lane time first.
+        no_idle_regions: why idle regions are not looked for; None: they are, in at least one process.
         stages: of a Spark application, in order of their submission.
         spark: of a Spark application; None: it is none.
     """
@@ -73,6 +79,7 @@ class Report(Struct, frozen=True):
     blame: tuple[Blamed, ...]
     critical_path: tuple[PathPart, ...]
     pop: Pop | None
+    what_if: tuple[WhatIf, ...]
     workers: tuple[WorkerSummary, ...]
     network: Network | None
     kernel: Kernel | None
@@ -83,6 +90,10 @@ class Report(Struct, frozen=True):
     energy: Energy | None
     counter_use: tuple[CounterUse, ...]
     timeline: Timeline | None
+    task_times: tuple[TaskTimes, ...]
+    idle_regions: tuple[IdleRegion, ...]
+    idle_region_groups: tuple[IdleRegionGroup, ...]
+    no_idle_regions: str | None
     stages: tuple[Stage, ...]
     spark: Spark | None
 
@@ -479,8 +490,11 @@ class Finding(Struct, frozen=True):
         subject: region, kind of task, or runtime; None: the whole program.
         evidence: the figures that show it.
         action: what to change.
-        gain_s: wall time that this could give back at best, s.
+        gain_s: wall time that this could give back: by replay, or at best by its formula, s.
         processes: `id` of the processes that it is about.
+        gain_low_s: the least that it gives back; 0 where only a formula is known, s.
+        gain_high_s: the most that it gives back, s.
+        chain: how the longest wait came about, from the wait to its cause; empty: not known.
     """
 
     cause: Cause
@@ -489,6 +503,30 @@ class Finding(Struct, frozen=True):
     action: str
     gain_s: float
     processes: tuple[str, ...]
+    gain_low_s: float
+    gain_high_s: float
+    chain: tuple[str, ...]
+
+
+class WhatIf(Struct, frozen=True):
+    """What the run would take with a change, by a replay of its recorded steps.
+
+    Attributes:
+        change: what is different.
+        subject: region or kind of task; None: the whole program.
+        key: its `key`; None: no subject.
+        predicted_s: what the run would take, s.
+        gain_s: by how much that is shorter; below 0: longer, s.
+        replay_error: of the replay of the unchanged run; where it is more than 0.1 no changes are listed,
+            share.
+    """
+
+    change: str
+    subject: str | None
+    key: str | None
+    predicted_s: float
+    gain_s: float
+    replay_error: float
 
 
 class Blamed(Struct, frozen=True):
@@ -539,6 +577,8 @@ class Pop(Struct, frozen=True):
         serialization: most work of a lane / work on the critical path; above 1 where little of the path is
             work; None: no work on the path.
         scheduling: work on the critical path / time, share.
+        communication: most work of a lane / time: communication efficiency, `serialization` x `scheduling`,
+            share; None: no lane waited for a message of another process.
     """
 
     lanes: int
@@ -546,6 +586,7 @@ class Pop(Struct, frozen=True):
     load_balance: float
     serialization: float | None
     scheduling: float
+    communication: float | None
 
 
 class WorkerSummary(Struct, frozen=True):
@@ -1079,6 +1120,8 @@ class Timeline(Struct, frozen=True):
         series: most lane time first.
         waiting: mean number of these lanes in barriers and locks, for each bin.
         source: `all events`, or `flight recorder`: the last events of each lane.
+        eligible: mean number of tasks that could run and had no worker, for each bin; empty: not known.
+        ineligible: mean number of tasks whose inputs were missing, for each bin; empty: not known.
     """
 
     t0_s: float
@@ -1087,6 +1130,8 @@ class Timeline(Struct, frozen=True):
     series: tuple[Series, ...]
     waiting: tuple[float, ...]
     source: str
+    eligible: tuple[float, ...]
+    ineligible: tuple[float, ...]
 
 
 class Series(Struct, frozen=True):
@@ -1099,6 +1144,99 @@ class Series(Struct, frozen=True):
 
     name: str
     lanes: tuple[float, ...]
+
+
+class TaskTimes(Struct, frozen=True):
+    """What the tasks of one kind did from their creation until their end, by their events; sums over tasks.
+
+    Attributes:
+        process: `id` of the process.
+        key: names the place the same in every process of the run: kind, build and offset, or name.
+        name: place in the program, as people read it.
+        count: tasks.
+        staged_s: from creation until the begin, s.
+        ineligible_s: of that, without all that the task needed, s.
+        eligible_s: with all that it needed, before its begin or after a wait, and no worker, s.
+        active_s: running, without tasks that ran inside, s.
+        suspended_s: waiting after the begin, by wait_cause, s.
+        is_own: a task of the runtime itself: views of the program's tasks leave it out.
+    """
+
+    process: str
+    key: str
+    name: str
+    count: int
+    staged_s: float
+    ineligible_s: float
+    eligible_s: float
+    active_s: float
+    suspended_s: dict[str, float]
+    is_own: bool
+
+
+class IdleRegion(Struct, frozen=True):
+    """A time from when all workers were busy, over one with at most one busy worker, until all were busy again.
+
+    Attributes:
+        process: `id` of the process.
+        begin_s: on the process's own axis of time, s.
+        end_s: s.
+        lane_time_s: of workers that were not busy, s.
+        verdict: one of the verdicts below.
+        breaking: kind of the breaking task: had it ended earlier, the region would have; None: the next work
+            came from outside of all tasks.
+        breaking_task: its identity; None: none is recorded.
+        initiating: kind of the initiating task: the latest one of the chain that started before the region;
+            None: the chain began inside the region.
+        initiating_task: its identity; None: none is recorded.
+        chain: kinds of task, each waited for by the one before it; begins with the first that ran beside
+            another at the region's end; `...`: tasks left out.
+        delayed: kind of the task of the chain that could have started earlier by most; None: all began as
+            soon as they could, or nearly.
+        earlier_s: by how much, s.
+        more_workers: so many more would have let it start then; None: another verdict than `not enough
+            workers`.
+    """
+
+    process: str
+    begin_s: float
+    end_s: float
+    lane_time_s: float
+    verdict: IdleVerdict
+    breaking: str | None
+    breaking_task: str | None
+    initiating: str | None
+    initiating_task: str | None
+    chain: tuple[str, ...]
+    delayed: str | None
+    earlier_s: float
+    more_workers: int | None
+
+
+class IdleRegionGroup(Struct, frozen=True):
+    """Idle regions of one process with the same verdict and kinds of task.
+
+    Attributes:
+        process: `id` of the process.
+        verdict: one of the verdicts below.
+        breaking: as of its regions; None: as there.
+        initiating: as of its regions; None: as there.
+        count: regions.
+        time_s: of the regions, s.
+        lane_time_s: of workers that were not busy, s.
+        share: `lane_time_s` / (workers x time of the process), share.
+        more_workers: the most of its regions; None: as there.
+    """
+
+    process: str
+    verdict: IdleVerdict
+    breaking: str | None
+    initiating: str | None
+    count: int
+    time_s: float
+    lane_time_s: float
+    share: float
+    more_workers: int | None
 
 
 class Stage(Struct, frozen=True):
@@ -1171,7 +1309,6 @@ class Spark(Struct, frozen=True):
         time: share of the core time by part of a task, and idle time by cause, share.
         replay_error: of the unchanged replay, share; None: nothing to replay.
         replay_trusted: the error is small enough for claims.
-        what_if: largest gain first.
         groups: by kind of group, most core time first.
     """
 
@@ -1182,7 +1319,6 @@ class Spark(Struct, frozen=True):
     time: dict[str, float]
     replay_error: float | None
     replay_trusted: bool
-    what_if: tuple[WhatIf, ...]
     groups: tuple[SparkGroup, ...]
 
 
@@ -1199,17 +1335,3 @@ class SparkGroup(Struct, frozen=True):
     name: str
     core_time_s: float
     time: dict[str, float]
-
-
-class WhatIf(Struct, frozen=True):
-    """What the application would take if something were different, by replay of its schedule.
-
-    Attributes:
-        change: what is different.
-        wall_s: what the application would take, s.
-        gain_s: of `wall_s` of the report, s.
-    """
-
-    change: str
-    wall_s: float
-    gain_s: float

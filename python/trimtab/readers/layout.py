@@ -12,7 +12,7 @@ from trimtab.model.enumerations import FILE_KINDS, NameTag
 
 MAGIC = b"TRIMTAB\0"
 VERSION = 1
-MINOR = 5
+MINOR = 6
 HEADER_BYTES = 4096
 HISTOGRAM_BUCKETS = 42
 KINDS = FILE_KINDS
@@ -139,6 +139,27 @@ DECISION = np.dtype(
         ("text", "V192"),
     ]
 )
+KNOB_SLOT = np.dtype(
+    [
+        ("knob", "<u4"),
+        ("subject", "<u4"),
+        ("flags", "<u4"),
+        ("values", "<u4"),
+        ("in_force", "<i8"),
+        ("accepted", "<i8"),
+        ("least", "<i8"),
+        ("most", "<i8"),
+        ("request_number", "<u8"),
+        ("request_value", "<i8"),
+        ("request", "<u4"),
+        ("request_reserved", "<u4"),
+        ("answered_number", "<u8"),
+        ("decision", "<u8"),
+        ("answer", "<u4"),
+        ("reserved", "<u4"),
+        ("text", "V160"),
+    ]
+)
 SAMPLE = np.dtype(
     [
         ("ticks", "<u8"),
@@ -228,7 +249,14 @@ NAME_RECORD = np.dtype(
         ("reserved", "<u2"),
     ]
 )
-RECORDS = {"counters": SAMPLE, "decisions": DECISION, "events": EVENT, "profile": ROW, "switches": EVENT}
+RECORDS = {
+    "counters": SAMPLE,
+    "decisions": DECISION,
+    "events": EVENT,
+    "knobs": KNOB_SLOT,
+    "profile": ROW,
+    "switches": EVENT,
+}
 NAME_HEAD = struct.Struct("<IH2x")
 
 

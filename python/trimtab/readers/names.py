@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from trimtab.model import NO_SUBJECT, SUBJECT_KINDS, Counter, Knob, Module, RunError, Subject, Unavailable
@@ -47,20 +48,29 @@ def read_names(file: File) -> Names:
         raise RunError(
             f"{file.path}: {byte_of('written')}: {written} bytes of names announced, {len(body)} there"
         )
+    add_names(names, body, file.path)
+    return names
+
+
+def add_names(names: Names, body: bytes, path: Path, begin: int = 0) -> None:
+    """Parse `body`, whole records, which stand from byte `begin` of the file's records on.
+
+    Raises:
+        RunError: a record does not fit.
+    """
     at = 0
     while at < len(body):
-        place = layout.HEADER_BYTES + at
+        place = layout.HEADER_BYTES + begin + at
         if at + layout.NAME_HEAD.size > len(body):
-            raise RunError(f"{file.path}: byte {place}: expected a record, found {len(body) - at} bytes")
+            raise RunError(f"{path}: byte {place}: expected a record, found {len(body) - at} bytes")
         size, tag = layout.NAME_HEAD.unpack_from(body, at)
         if size < layout.NAME_HEAD.size or size % 8 or at + size > len(body):
-            raise RunError(f"{file.path}: byte {place}: a record of {size} bytes cannot be")
+            raise RunError(f"{path}: byte {place}: a record of {size} bytes cannot be")
         try:
             _read_record(names, tag, body[at : at + size])
         except (struct.error, IndexError, ValueError) as error:
-            raise RunError(f"{file.path}: byte {place}: record of tag {tag}: {error}") from error
+            raise RunError(f"{path}: byte {place}: record of tag {tag}: {error}") from error
         at += size
-    return names
 
 
 def _texts(record: bytes, form: layout.NameLayout) -> list[str]:

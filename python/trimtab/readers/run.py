@@ -43,7 +43,9 @@ def open_run(path: str | Path) -> Run:
     info = read_info(directory)
     try:
         folders = [directory, *(rank_folders(directory).values() if info.get("job") is not None else ())]
-        read = [_read_or_leave_out(entry, directory) for folder in folders for entry in _processes_in(folder)]
+        read = [
+            _read_or_leave_out(entry, directory) for folder in folders for entry in process_folders(folder)
+        ]
         schedulers, schedulers_left_out = read_schedulers(folders, directory)
         return Run(
             directory,
@@ -79,8 +81,8 @@ def read_info(directory: Path) -> dict[str, Any]:
         raise RunError(f"{error.filename or directory}: {error.strerror}") from error
 
 
-def _processes_in(folder: Path) -> list[Path]:
-    """The folders of processes, by host, process number and image."""
+def process_folders(folder: Path) -> list[Path]:
+    """The folders of processes in the folder of a run or of a rank, by host, process number and image."""
     directories = [
         (match[1] or "", int(match[2]), int(match[3]), entry)
         for entry in folder.iterdir()

@@ -13,10 +13,13 @@ from msgspec.structs import replace
 from trimtab.escapes import printable
 from trimtab.model.report import Report
 from trimtab.model.report_json import as_json
+from trimtab.report.lane_page import LanePage
 from trimtab.whole_files import write_whole
 
 _PAGE = Path(__file__).with_name("page.html")
 _PLACE = "@@REPORT@@"
+# Between the report and the script that reads it.
+_BEHIND_REPORT = "</script>"
 # A page with the figures of every lane of every region could have tens of megabytes: the largest regions come first.
 _MOST_LANES = 50_000
 # So could one with what each of hundreds of processes did over time: those with most CPU time have it.
@@ -26,8 +29,18 @@ _DIGITS = 7
 _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
-def page(report: Report) -> str:
-    """The whole page; the same report gives the same bytes.
+def page(
+    report: Report,
+    lanes: LanePage | None = None,
+    *,
+    is_served: bool = False,
+    compared_with: Report | None = None,
+) -> str:
+    """The whole page, with `lanes` over time if there are any; the same report gives the same bytes.
+
+    Args:
+        compared_with: the second of two runs (B), of which the page shows verdict, lanes and concurrency only.
+        is_served: it may ask its server, and nobody else, for tiles.
 
     Raises:
         FileNotFoundError: the page was not built with this installation.
@@ -39,12 +52,30 @@ def page(report: Report) -> str:
     before, place, after = _PAGE.read_text(encoding="utf-8").partition(_PLACE)
     if not place:
         raise OSError(errno.EINVAL, f"expected {_PLACE} in the built page, found none", str(_PAGE))
-    return before + _json(report) + after
+    if is_served:
+        before = before.replace("default-src 'none'", "default-src 'none'; connect-src 'self'", 1)
+    end, behind, rest = after.partition(_BEHIND_REPORT)
+    return before + _json(as_json(_bounded(report))) + end + behind + _elements(lanes, compared_with) + rest
 
 
-def _json(report: Report) -> str:
+def _elements(lanes: LanePage | None, compared_with: Report | None) -> str:
+    """Further data as elements; base64 holds nothing that means something to HTML."""
+    second = "" if compared_with is None else _element("report-b", _json(as_json(_bounded(compared_with))))
+    if lanes is None:
+        return second
+    tiles = "".join(
+        f'\n<script type="text/plain" id="tile-{name}">{text}</script>' for name, text in lanes.tiles.items()
+    )
+    return second + _element("lanes", _json(lanes.head)) + tiles
+
+
+def _element(name: str, text: str) -> str:
+    return f'\n<script type="application/json" id="{name}">{text}</script>'
+
+
+def _json(value: Any) -> str:
     """ASCII: names of programs may hold anything, lone surrogates of undecodable bytes included."""
-    text = json.dumps(_rounded(as_json(_bounded(report))), separators=(",", ":"), allow_nan=False)
+    text = json.dumps(_rounded(value), separators=(",", ":"), allow_nan=False)
     for character, escaped in _HTML.items():
         text = text.replace(character, escaped)
     return text
@@ -86,6 +117,8 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def write_html(report: Report, path: Path) -> None:
+def write_html(
+    report: Report, path: Path, lanes: LanePage | None = None, compared_with: Report | None = None
+) -> None:
     """Write the page to `path`, whole or not at all."""
-    write_whole(path, page(report).encode())
+    write_whole(path, page(report, lanes, compared_with=compared_with).encode())

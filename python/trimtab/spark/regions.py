@@ -152,7 +152,7 @@ def timeline_of(application: Application, slots: Slots) -> Timeline | None:
     everything = np.ones(len(stage), bool)
     there = _binned(slots.added, slots.end, bins, width)
     waiting = np.maximum(there - _mean(application, slots, everything, bins, width), 0.0)
-    return Timeline(0.0, width * 1e-3, 0.0, tuple(series), tuple(waiting.tolist()), "all events")
+    return Timeline(0.0, width * 1e-3, 0.0, tuple(series), tuple(waiting.tolist()), "all events", (), ())
 
 
 def _mean(application: Application, slots: Slots, chosen: Any, bins: Numbers, width: float) -> Numbers:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from trimtab.model.report import Spark, SparkGroup, Stage
-from trimtab.model.report import WhatIf as ReportedWhatIf
 from trimtab.spark.application import Application
 from trimtab.spark.application import Stage as LoggedStage
 from trimtab.spark.attribution import IDLE, PARTS, Attribution
@@ -92,7 +91,6 @@ def _named(names: Sequence[str], values: Numbers) -> dict[str, float]:
 def spark_of(application: Application, slots: Slots, attribution: Attribution, what_if: WhatIf) -> Spark:
     """What only reports of Spark say."""
     capacity = max(slots.capacity_ms, 1)
-    wall_s = application.end * 1e-3
     return Spark(
         application=application.id,
         version=application.version,
@@ -101,10 +99,6 @@ def spark_of(application: Application, slots: Slots, attribution: Attribution, w
         time={name: time / capacity for name, time in attribution.total.items()},
         replay_error=what_if.error if len(application.tasks) else None,
         replay_trusted=what_if.is_trusted,
-        what_if=tuple(
-            ReportedWhatIf(change.change, change.total * 1e-3, wall_s - change.total * 1e-3)
-            for change in what_if.changes()
-        ),
         groups=tuple(_groups(application, attribution)),
     )
 

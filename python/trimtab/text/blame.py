@@ -75,3 +75,23 @@ def pop_lines(report: Report) -> Iterator[str]:
         f"parallel efficiency of {pop.lanes} lanes {percent(pop.parallel_efficiency)} = {serialization}load balance "
         f"{percent(pop.load_balance)} x scheduling {percent(pop.scheduling)}"
     )
+
+
+def what_if_table(report: Report) -> Table | None:
+    """What the run would take with changes, by replay."""
+    if len(report.what_if) < 2:
+        return None
+    rows = table("if", "it would take", "instead of", title="what if")
+    for change in report.what_if[1 : _MOST_ROWS + 1]:
+        rows.add_row(
+            escape(change.change), seconds(change.predicted_s), seconds(change.predicted_s + change.gain_s)
+        )
+    return rows
+
+
+def what_if_lines(report: Report) -> Iterator[str]:
+    """How well the replay of the unchanged run fits, which says what the other replays are worth."""
+    if report.what_if:
+        error = report.what_if[0].replay_error
+        unproven = "" if len(report.what_if) > 1 else ", too much to predict anything"
+        yield f"a replay of the unchanged run is {abs(error):.1%} {'longer' if error >= 0 else 'shorter'} than the run{unproven}"

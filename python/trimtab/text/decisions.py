@@ -59,10 +59,14 @@ def summary(decisions: Sequence[Decision]) -> str | None:
     from_history = sum(
         decision.outcome == _SET and decision.policy == PolicyName.HISTORY for decision in decisions
     )
-    by_rules = outcomes[_SET] - from_history
+    by_hand = sum(
+        decision.outcome == _SET and decision.policy == PolicyName.BY_HAND for decision in decisions
+    )
+    by_rules = outcomes[_SET] - from_history - by_hand
     kept = sum(decision.outcome == _KEPT for decision in lasting(decisions))
     text = f"{counted(kept, 'change')} kept, {len(tried)} tried"
     text += f", {from_history} from earlier runs" if from_history else ""
+    text += f", {by_hand} set by hand" if by_hand else ""
     return text + (f", {by_rules} set by rules" if by_rules else "")
 
 

@@ -90,10 +90,10 @@ def _what_if(report: Report, spark: Spark, console: Console) -> None:
         console.print("too far off: no what-if; gains of findings are bounds (idle core time / slots)")
         return
     rows = table("what if", "would take", "gain", title=f"by replay; it took {seconds(report.wall_s)}")
-    for change in spark.what_if:
+    for change in report.what_if[1:]:
         if abs(change.gain_s) < _LEAST_SHARE * report.wall_s:
             continue
-        rows.add_row(escape(change.change), seconds(max(change.wall_s, 0.0)), _signed(change.gain_s))
+        rows.add_row(escape(change.change), seconds(max(change.predicted_s, 0.0)), _signed(change.gain_s))
     console.print(rows)
 
 

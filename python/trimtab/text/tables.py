@@ -10,19 +10,21 @@ from rich.markup import escape
 
 from trimtab.counted import counted
 from trimtab.model.report import Region, Report, Spread
-from trimtab.text.blame import blame_table, path_table, pop_lines
+from trimtab.text.blame import blame_table, path_table, pop_lines, what_if_lines, what_if_table
 from trimtab.text.console import Console, output, table
 from trimtab.text.counters import energy_lines, use_table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
+from trimtab.text.idle_regions import idle_group_table, longest_idle_region_lines, task_time_table
 from trimtab.text.kernel import kernel_lines, preemptor_table, program_table, thread_table, waker_table
 from trimtab.text.network import flow_table, network_line, phase_table, server_table
 from trimtab.text.processes import MOST_ROWS, process_table
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, ending, percent, rounded, seconds
+from trimtab.text.units import NAMES, ending, gain_words, percent, rounded, seconds
 from trimtab.text.workers import task_table, worker_table
 
 _MOST_REGIONS = 40
 _MOST_DECISIONS = 40
+_MOST_SCOPES = 20
 _Cell = Callable[[Region], str]
 # Each with the width of terminal from which on there is room for it.
 _REGION_COLUMNS: dict[str, tuple[int, _Cell]] = {
@@ -67,10 +69,12 @@ def tables(report: Report, directory: Path) -> None:
         _processes,
         _regions,
         _tasks,
+        _scopes,
         _counters,
         _network,
         _kernel,
         _blame,
+        _idle_regions,
         _findings,
         _decisions,
     ):
@@ -97,11 +101,19 @@ def _shares(report: Report, console: Console) -> None:
 
 
 def _blame(report: Report, console: Console) -> None:
-    for rows in (blame_table(report), path_table(report)):
+    for rows in (blame_table(report), path_table(report), what_if_table(report)):
         if rows is not None:
             console.print(rows)
-    for line in pop_lines(report):
+    for line in (*pop_lines(report), *what_if_lines(report)):
         console.print(line)
+
+
+def _idle_regions(report: Report, console: Console) -> None:
+    for rows in (task_time_table(report), idle_group_table(report)):
+        if rows is not None:
+            console.print(rows)
+    for line in longest_idle_region_lines(report):
+        console.print(escape(line))
 
 
 def _processes(report: Report, console: Console) -> None:
@@ -125,6 +137,20 @@ def _regions(report: Report, console: Console) -> None:
     further = len(report.regions) - _MOST_REGIONS
     if further > 0:
         console.print(f"and {further} more regions (--json has all)")
+
+
+def _scopes(report: Report, console: Console) -> None:
+    """What the program, or the tool that recorded it, has named of itself."""
+    if not report.scopes:
+        return
+    shown = sorted(report.scopes, key=lambda scope: -(scope.total_s or 0.0))
+    scopes = table("scope", "count", "each", "all")
+    for scope in shown[:_MOST_SCOPES]:
+        times = ("" if time is None else seconds(time) for time in (scope.mean_s, scope.total_s))
+        scopes.add_row(escape(scope.name), str(scope.count), *times)
+    console.print(scopes)
+    if len(shown) > _MOST_SCOPES:
+        console.print(f"and {len(shown) - _MOST_SCOPES} more scopes: --json has all")
 
 
 def _tasks(report: Report, console: Console) -> None:
@@ -170,7 +196,7 @@ def _kernel(report: Report, console: Console) -> None:
 def _findings(report: Report, console: Console) -> None:
     for finding in report.findings:
         subject = f" at {finding.subject}" if finding.subject else ""
-        console.print(f"[bold]{escape(finding.cause)}{escape(subject)}[/] (up to {seconds(finding.gain_s)})")
+        console.print(f"[bold]{escape(finding.cause)}{escape(subject)}[/] ({gain_words(finding)})")
         console.print(f"  {escape(finding.evidence)}")
         console.print(f"  -> {escape(finding.action)}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 from trimtab.model.enumerations import SHARE_LABELS
-from trimtab.model.report import Exit
+from trimtab.model.report import Exit, Finding
 
 # The shares of the available core time, as people read them.
 NAMES = SHARE_LABELS
@@ -32,6 +32,14 @@ def seconds(value: float) -> str:
     if value >= 1:
         return f"{value:.3g} s"
     return f"{value * 1e3:.3g} ms" if value >= 1e-3 else f"{value * 1e6:.3g} us"
+
+
+def gain_words(finding: Finding) -> str:
+    """What a finding could give back: by replay with its range, or at best by its formula."""
+    if finding.gain_low_s <= 0:
+        return f"up to {seconds(finding.gain_high_s)}"
+    low, high = seconds(finding.gain_low_s), seconds(finding.gain_high_s)
+    return f"about {seconds(finding.gain_s)}" + ("" if low == high else f", {low} to {high}")
 
 
 def ending(ended: Exit) -> str:

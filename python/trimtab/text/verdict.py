@@ -13,12 +13,13 @@ from trimtab.model.report import Decision, Report, Steering
 from trimtab.text.blame import blame_lines
 from trimtab.text.counters import energy_lines
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
+from trimtab.text.idle_regions import idle_region_line
 from trimtab.text.kernel import kernel_lines
 from trimtab.text.lines import Bold, Lines
 from trimtab.text.network import network_line
 from trimtab.text.processes import process_lines, spread_text, taking_part
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, ending, percent, rounded, seconds
+from trimtab.text.units import NAMES, ending, gain_words, percent, rounded, seconds
 from trimtab.text.workers import task_lines, workers_line
 
 _MOST_LEFT_OUT = 3
@@ -47,6 +48,8 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
     lines.print("  " + ", ".join(shares))
     for blame_line in blame_lines(report):
         lines.print("  " + blame_line)
+    if idle_line := idle_region_line(report):
+        lines.print("  " + idle_line)
     for process_line in process_lines(report, _MOST_PROCESSES):
         lines.print("  " + process_line)
     for region in report.regions[:3]:
@@ -71,7 +74,7 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
         lines.print(
             "  ",
             Bold(finding.cause + subject),
-            f" (up to {seconds(finding.gain_s)}): {finding.evidence}",
+            f" ({gain_words(finding)}): {finding.evidence}",
         )
         lines.print(f"    -> {finding.action}")
     if not report.regions and (reason := _why_no_regions(report)):

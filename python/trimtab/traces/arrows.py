@@ -1,4 +1,5 @@
-"""Arrows between the parts of tasks: who made whom, who waited for whom, where a task went on, and who sent it from another process.
+"""Arrows between the parts of tasks: who made whom, who waited for whom, where a task went on, and who sent it from another process;
+and from who had a lock to who waited for it.
 
 A part of a task begins with its begin or when it is resumed. Arrows begin and end at events, each known by its lane
 and its place in the lane's stream; viewers draw them from and to what these events show.
@@ -8,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.model import Process
+from trimtab.model import CAUSES, Process
 from trimtab.model.enumerations import EventKind, WaitCause
+from trimtab.traces.lock_turns import Entries, lock_entries
 
 Integers = NDArray[np.int64]
 # Events looked at in one go.
@@ -35,6 +38,16 @@ class Flows:
 
     _places: Integers
     _numbers: NDArray[np.uint64]
+
+    @property
+    def places(self) -> Integers:
+        """The places of the events that arrows touch, one for each of `numbers`."""
+        return self._places
+
+    @property
+    def numbers(self) -> NDArray[np.uint64]:
+        """Of all of them."""
+        return self._numbers
 
     @staticmethod
     def of(places: Integers, numbers: NDArray[np.uint64]) -> Flows:
@@ -80,8 +93,43 @@ def _merged(flows: dict[int, Flows], added: dict[int, Flows]) -> dict[int, Flows
     return {**flows, **added, **both}
 
 
-def arrows_of(process: Process) -> Arrows:
-    """All arrows of which both ends are recorded."""
+class EdgeKind(IntEnum):
+    """What an edge says of its two ends, if it is no `WaitCause`: those below 1000 are what one task gave another."""
+
+    DEPENDS = 0
+    """The second task could not begin before the first one had ended."""
+    CREATES = 1000
+    MAKES_READY = 1001
+    GOES_ON = 1002
+    """A task that was suspended, or left for another one, is resumed."""
+    LOCK = 1003
+    """Who left a lock, and who waited for it and had it next."""
+    PARCEL = 1004
+
+
+_EDGE_NAMES = {int(kind): kind.name.lower().replace("_", " ") for kind in EdgeKind}
+
+
+def edge_kind_name(kind: int) -> str:
+    """As tables have it.
+
+    >>> edge_kind_name(1), edge_kind_name(EdgeKind.GOES_ON)
+    ('future', 'goes on')
+    """
+    return _EDGE_NAMES.get(kind) or CAUSES.get(kind, "other")
+
+
+@dataclass(frozen=True)
+class Edges:
+    """From `froms[i]` to `tos[i]`, which are events, with an `EdgeKind` or `WaitCause`; those that go on come last."""
+
+    kind: Integers
+    froms: Placed
+    tos: Placed
+
+
+def edges_of(process: Process) -> Edges:
+    """All edges in a process of which both ends are recorded."""
     parts = _placed(process, (EventKind.TASK_BEGIN, EventKind.TASK_RESUMED))
     parts = parts[parts["a"] != 0]
     parts = parts[np.lexsort((parts["ticks"], parts["a"]))]
@@ -93,20 +141,33 @@ def arrows_of(process: Process) -> Arrows:
     resumed_by_other = edges[edges["arg"] != WaitCause.OTHER]
     enabled = _enabled(ready, created)
     has_further_part = parts["a"][1:] == parts["a"][:-1]
-    pairs = [
-        _dependences(parts, edges[edges["arg"] == WaitCause.OTHER]),
-        _known_pairs(created, parts, _first(parts, created["a"])),
+    given = _known_pairs(
+        resumed_by_other, parts, _next(parts, resumed_by_other["b"], resumed_by_other["ticks"])
+    )
+    pairs: list[tuple[int | Integers, tuple[Placed, Placed]]] = [
+        (EdgeKind.LOCK, _handed_over(process)),
+        (EdgeKind.DEPENDS, _dependences(parts, edges[edges["arg"] == WaitCause.OTHER])),
+        (EdgeKind.CREATES, _known_pairs(created, parts, _first(parts, created["a"]))),
         # What one task gave another leads from where it did to where the other went on.
-        _known_pairs(resumed_by_other, parts, _next(parts, resumed_by_other["b"], resumed_by_other["ticks"])),
+        (given[0]["arg"].astype(np.int64), given),
         # Who gave a task the last that it waited for leads to where it began.
-        _known_pairs(enabled, parts, _next(parts, enabled["a"], enabled["ticks"])),
+        (EdgeKind.MAKES_READY, _known_pairs(enabled, parts, _next(parts, enabled["a"], enabled["ticks"]))),
         # A task of OpenMP's that begins again has not been suspended by anyone.
-        (parts[:-1][has_further_part], parts[1:][has_further_part]),
+        (EdgeKind.GOES_ON, (parts[:-1][has_further_part], parts[1:][has_further_part])),
     ]
-    froms, tos = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
-    going_on = len(pairs[-1][0])
-    numbers = np.arange(1, len(froms) + 1, dtype=np.uint64)
-    return Arrows(_by_lane(froms, numbers), _by_lane(tos, numbers), len(froms), len(froms) - going_on + 1)
+    froms, tos = (np.concatenate([pair[side] for _, pair in pairs]) for side in (0, 1))
+    kind = np.concatenate([np.broadcast_to(np.int64(kind), len(pair[0])) for kind, pair in pairs])
+    return Edges(kind, froms, tos)
+
+
+def arrows_of(process: Process) -> Arrows:
+    """All arrows of which both ends are recorded."""
+    edges = edges_of(process)
+    count = len(edges.kind)
+    numbers = np.arange(1, count + 1, dtype=np.uint64)
+    going_on = int(np.count_nonzero(edges.kind == EdgeKind.GOES_ON))
+    leaving, entering = _by_lane(edges.froms, numbers), _by_lane(edges.tos, numbers)
+    return Arrows(leaving, entering, count, count - going_on + 1)
 
 
 def parcel_arrows(processes: Sequence[Process]) -> list[Ends]:
@@ -193,6 +254,20 @@ def _next(parts: Placed, tasks: NDArray[np.uint64], ticks: NDArray[np.uint64]) -
     before = np.empty(len(order), np.int64)
     before[order] = np.cumsum(is_part[order])
     return _where_task_is(parts, before[: len(tasks)], tasks)
+
+
+def _handed_over(process: Process) -> tuple[Placed, Placed]:
+    """From who had a lock to who waited for it and had it next."""
+    entries = lock_entries(process)
+    to = entries.handed_over(process.ns_per_tick)
+    return _entries_at(entries, to - 1, entries.left()), _entries_at(entries, to, entries.entered)
+
+
+def _entries_at(entries: Entries, chosen: Integers, ticks: Integers) -> Placed:
+    placed = np.zeros(len(chosen), _PLACED)
+    placed["ticks"] = ticks[chosen]
+    placed["lane"], placed["at"] = entries.lane[chosen], entries.place[chosen]
+    return placed
 
 
 def _where_task_is(parts: Placed, at: Any, tasks: NDArray[np.uint64]) -> Integers:

@@ -20,6 +20,7 @@ using namespace trimtab::diagnosis;
 
 static_assert(sizeof(lane_interval) == 32 && offsetof(lane_interval, lane) == 16 && offsetof(lane_interval, kind) == 28);
 static_assert(sizeof(blame_sum) == 32 && offsetof(blame_sum, culprit_kind) == 8 && offsetof(blame_sum, ns) == 16);
+static_assert(sizeof(charge) == 32 && offsetof(charge, end) == 8 && offsetof(charge, begin_ns) == 16);
 static_assert(sizeof(link) == 24 && offsetof(link, latency_ns) == 8 && offsetof(link, base) == 16);
 static_assert(sizeof(path_part) == 24 && offsetof(path_part, begin_ns) == 8);
 
@@ -119,6 +120,11 @@ extern "C" {
 __attribute__((visibility("default"))) std::size_t trimtab_blame(const interval_table* table, blame_sum* to,
                                                                  std::size_t room, const text_room* error) noexcept {
   return results([&] { return blame_by_group(table->order()); }, to, room, error);
+}
+
+__attribute__((visibility("default"))) std::size_t trimtab_charges(const interval_table* table, charge* to,
+                                                                   std::size_t room, const text_room* error) noexcept {
+  return results([&] { return merged_charges(table->order()); }, to, room, error);
 }
 
 __attribute__((visibility("default"))) std::size_t trimtab_critical_path(const interval_table* table, path_part* to,

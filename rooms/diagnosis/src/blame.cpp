@@ -131,6 +131,29 @@ void for_each_charge(const lane_order& order, const std::function<void(const cha
   }
 }
 
+std::vector<charge> merged_charges(const lane_order& order) {
+  const std::span<const lane_interval> intervals = order.intervals();
+  const auto is_same_culprit = [&](const charge& one, const charge& other) {
+    if (one.wait != other.wait || one.end != other.end || one.end_ns != other.begin_ns) return false;
+    if (one.culprit == no_interval || other.culprit == no_interval) return one.culprit == other.culprit;
+    const lane_interval &first = intervals[one.culprit], &second = intervals[other.culprit];
+    return first.group == second.group && first.kind == second.kind;
+  };
+  std::vector<charge> result, open(order.lanes());
+  for_each_charge(order, [&](const charge& charged) {
+    charge& last = open[intervals[charged.wait].lane];
+    if (last.wait != no_interval && is_same_culprit(last, charged)) {
+      last.end_ns = charged.end_ns;
+      return;
+    }
+    if (last.wait != no_interval) result.push_back(last);
+    last = charged;
+  });
+  for (const charge& last : open)
+    if (last.wait != no_interval) result.push_back(last);
+  return result;
+}
+
 std::vector<blame_sum> blame_by_group(const lane_order& order) {
   const std::span<const lane_interval> intervals = order.intervals();
   std::map<std::tuple<std::uint32_t, std::uint32_t, interval_kind, chain_end>, blame_sum> sums;

@@ -12,11 +12,14 @@
 #include "cap_source.hpp"
 #include "outside.hpp"
 #include "scheduler_places.hpp"
+#include "trimtab.h"
 #include "trimtab/runtime/known_settings.hpp"
 #include "trimtab/runtime/program_record.hpp"
 #include "trimtab/runtime/steering_threads.hpp"
 #include "trimtab/steer/history_policy.hpp"
 #include "trimtab/steer/log.hpp"
+#include "trimtab/steer/manual_panel.hpp"
+#include "trimtab/steer/manual_policy.hpp"
 #include "trimtab/steer/tasks_advice.hpp"
 #include "trimtab/tasks/core/recording.hpp"
 #include "tuned_work.hpp"
@@ -61,7 +64,7 @@ void describe_searches(const tuning_options& options, std::vector<described>& to
 }
 
 std::vector<described> describe_policies(const tuning_options& options, const known_settings& settings) {
-  std::vector<described> described_policies{{"history"}};
+  std::vector<described> described_policies{{std::string(steer::manual_policy::kind)}, {"history"}};
   if (!options.policies.empty()) {
     if (!settings.is_frozen)
       described_policies.insert(described_policies.end(), options.policies.size(), {"of-the-program"});
@@ -126,8 +129,7 @@ class tuning {
         m_scheduler(chosen_scheduler()),
         m_number(next_number()),
         m_cap(owner_runtime, cap_subject, "runtime " + std::to_string(m_number), energy_of(options), options.objective),
-        m_registry(*m_knobs,
-                   [this](const steer::knob_offer& offered) { m_record.add(offered.info, offered.recorded, offered.key); }),
+        m_registry(*m_knobs, [this](const steer::knob_offer& offered) { offer(offered); }),
         m_cap_source(owner_runtime, m_cap, m_registry, how_to_turn_cap()),
         m_work(m_cap, owner_runtime.workers(), options.grain, m_registry, key_function()),
         m_record(m_number, options.print_decisions),
@@ -210,12 +212,23 @@ class tuning {
     m_snapshots->step(latest_snapshot, decided);
   }
 
+  steer::manual_panel::place panel_place() const {
+    const char* const folder = trimtab_process_folder();
+    return {folder == nullptr ? "" : folder, "runtime-" + std::to_string(m_number), std::uint64_t{m_number} << 32};
+  }
+  void offer(const steer::knob_offer& offered) {
+    m_record.add(offered.info, offered.recorded, offered.key);
+    m_by_hand.add(offered.info, m_record.recorded(offered.info.id), m_record.knobs_of(offered.info.id));
+  }
+
   void look(steer::snapshot& snapshot) {
     for (steer::knob_source* source : m_sources) source->add_to(snapshot);
+    m_by_hand.add_to(snapshot);
     m_energy.sample();
   }
 
   void told(const steer::decision& decision_made, bool is_applied) {
+    m_by_hand.decided(decision_made, is_applied);
     if (!is_applied && m_snapshots) m_snapshots->unapplied(decision_made.number);
     m_record.write(decision_made, is_applied);
     const steer::subject_info* const subject_known = m_record.find(decision_made.subject);
@@ -263,6 +276,7 @@ class tuning {
   const std::uint32_t m_number;
   worker_cap m_cap;
   const std::shared_ptr<steer::board> m_knobs = std::make_shared<steer::board>();
+  steer::manual_panel m_by_hand{panel_place(), *m_knobs};
   steer::knob_registry m_registry;
   cap_source m_cap_source;
   tuned_work m_work;

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "trimtab/steer/manual_policy.hpp"
 #include "trimtab/steer/wait_policy.hpp"
 
 namespace trimtab::session {
@@ -35,6 +36,7 @@ steer::recording_head engine_of(const steering_options& chosen, std::vector<stee
   options.budget_share = static_cast<double>(chosen.budget_percent) / 100;
   steer::recording_head head = steer::head_of(options);
   head.settings = std::move(settings);
+  head.policies.push_back({std::string(steer::manual_policy::kind)});
   head.policies.push_back({"history"});
   // Shuffled threads are nobody else's.
   if (chosen.fits_threads() && chosen.how != tuning_mode::shuffle)

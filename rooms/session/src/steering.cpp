@@ -19,6 +19,7 @@
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/conductor.hpp"
 #include "trimtab/steer/history_policy.hpp"
+#include "trimtab/steer/manual_panel.hpp"
 #include "trimtab/steer/recording_writer.hpp"
 
 namespace trimtab::session {
@@ -41,7 +42,8 @@ steer::outside_exchange exchange_in(const std::string& folder) {
 struct parts {
   explicit parts(const steering_options& chosen, std::vector<steer::setting> settings)
       : record(the_recorder),
-        registry(knobs, record),
+        by_hand({the_recorder.directory()}, knobs),
+        registry(knobs, [this](const steer::knob_offer& offered) { offer(offered); }),
         sources(make_sources(chosen, registry, settings)),
         fits_threads(chosen.fits_threads()),
         has_regions(chosen.threads == thread_policy::regions),
@@ -108,7 +110,15 @@ struct parts {
     options.clock = base::thread_seconds;
     return options;
   }
+  void offer(const steer::knob_offer& offered) {
+    record.add(offered.info, offered.key);
+    by_hand.add(offered.info, offered.info.id, record.knobs_of(offered.info.id));
+    if (by_hand.failure() == 0 || std::exchange(has_told_of_panel, true)) return;
+    the_recorder.unavailable("turning knobs by hand", std::strerror(by_hand.failure()),
+                             "everything but trimtab top --set works");
+  }
   void tell(const steer::decision& decision_made, bool is_applied) {
+    by_hand.decided(decision_made, is_applied);
     if (!is_applied && recorded) recorded->unapplied(decision_made.number);
     if (!is_applied) return;
     record.write(decision_made, base::now());
@@ -144,6 +154,7 @@ struct parts {
     for (const auto& source : sources) source->add_to(now);
     if (!fits_threads) pace_by(now);
     if (machine) machine->add_to(now.figures);
+    by_hand.add_to(now);
     conductor.advance(std::move(now));
     for (; misfits < history->misfits().size(); ++misfits)
       the_recorder.unavailable("a setting of the history", history->misfits()[misfits].c_str(), "trimtab history forget");
@@ -157,6 +168,8 @@ struct parts {
   double latest_tick_s = 0;
   steer::board knobs;
   steer::decision_record record;
+  steer::manual_panel by_hand;
+  bool has_told_of_panel = false;
   steer::knob_registry registry;
   const knob_sources sources;
   const bool fits_threads, has_regions;

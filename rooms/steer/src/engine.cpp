@@ -4,6 +4,8 @@
 #include <cmath>
 #include <exception>
 
+#include "trimtab/observe/words.hpp"
+
 namespace trimtab::steer {
 
 engine::engine(engine_options options)
@@ -108,6 +110,16 @@ bool engine::is_beside_trial(const entry& candidate, int place) const {
 
 bool engine::is_guarded(int place) const { return m_members[static_cast<std::size_t>(place)].rule->is_guarded(); }
 
+bool engine::is_manual(int place) const { return m_members[static_cast<std::size_t>(place)].rule->is_manual(); }
+
+void engine::take_over(entry& target) {
+  for (auto& [id, each] : m_subjects) {
+    const bool is_of_group = target.info.group != 0 && each.info.group == target.info.group;
+    if ((&each == &target || is_of_group) && each.on_trial())
+      undo(each, observe::words::decision_reason::set_by_hand, each.holder);
+  }
+}
+
 void engine::undo_trials(const std::string& reason, int place) {
   for (auto& [id, each] : m_subjects)
     if (each.on_trial() && (place < 0 || each.holder == place)) undo(each, reason, each.holder);
@@ -124,7 +136,9 @@ void engine::undo(entry& target, std::string reason, int place) {
 void engine::carry_out(int place, const proposal& wanted) {
   entry& target = m_subjects.at(wanted.subject);
   const bool is_search = m_members[static_cast<std::size_t>(place)].rule->is_search();
-  target.holder = is_search || wanted.what == outcome::trial ? place : -1;
+  const bool is_kept_by_user = is_manual(place) && !wanted.is_released;
+  if (is_manual(place)) take_over(target);
+  target.holder = is_search || is_kept_by_user || wanted.what == outcome::trial ? place : -1;
   m_members[static_cast<std::size_t>(place)].report.decisions += 1;
   if (wanted.what == outcome::undone) {
     undo(target, wanted.reason, place);
@@ -140,7 +154,7 @@ void engine::carry_out(int place, const proposal& wanted) {
       for (const proposed_change& change : wanted.changes)
         if (target.in_force[change.knob] != change.to)
           changes.push_back({change.knob, target.in_force[change.knob], change.to});
-      if (target.holder >= 0) m_budget.charge_change(cost_of(target, changes));
+      if (target.holder >= 0 && !is_kept_by_user) m_budget.charge_change(cost_of(target, changes));
     }
     decide(target, wanted.what, std::move(changes), place, wanted.reason);
   }

@@ -109,7 +109,8 @@ engine::judgement engine::judge(int place, const proposal& wanted, std::string& 
     return judgement::nonsense;
   }
   const entry& target = match->second;
-  if ((target.holder >= 0 && target.holder != place) || (wanted.what == outcome::trial && is_beside_trial(target, place))) {
+  const bool is_others = target.holder >= 0 && target.holder != place && !is_manual(place);
+  if (is_others || (wanted.what == outcome::trial && is_beside_trial(target, place))) {
     m_counts.others += 1;
     return judgement::refused;
   }
@@ -149,8 +150,10 @@ engine::judgement engine::judge_changes(int place, const entry& target, const pr
                ", which is outside its domain";
       return judgement::nonsense;
     }
-    if (target.in_force[change.knob] == change.to) continue;
-    real.push_back({change.knob, target.in_force[change.knob], change.to});
+    // What is on trial is undone before the user's values are set.
+    const knob_value before = is_manual(place) ? target.accepted[change.knob] : target.in_force[change.knob];
+    if (before == change.to && !wanted.is_released) continue;
+    real.push_back({change.knob, before, change.to});
     is_requested = is_requested || turned.asks == consent::needed;
   }
   if (is_requested && !m_options.has_consent) {
@@ -158,7 +161,8 @@ engine::judgement engine::judge_changes(int place, const entry& target, const pr
     return judgement::refused;
   }
   // A rule's change is accepted at once; what is on trial would be accepted with it, unproved.
-  if (real.empty() || (m_is_last && is_guarded(place)) || (wanted.what == outcome::set && target.on_trial())) {
+  if (real.empty() || (m_is_last && is_guarded(place)) ||
+      (wanted.what == outcome::set && target.on_trial() && !is_manual(place))) {
     m_counts.nothing_to_do += 1;
     return judgement::refused;
   }

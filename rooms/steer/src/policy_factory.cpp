@@ -6,10 +6,12 @@
 #include "log_words.hpp"
 #include "trimtab/steer/arcs.hpp"
 #include "trimtab/steer/history_policy.hpp"
+#include "trimtab/steer/manual_policy.hpp"
 #include "trimtab/steer/placement.hpp"
 #include "trimtab/steer/shuffle.hpp"
 #include "trimtab/steer/tasks_oversubscription.hpp"
 #include "trimtab/steer/tasks_power_limit.hpp"
+#include "trimtab/steer/tasks_priority.hpp"
 #include "trimtab/steer/tasks_queue_length.hpp"
 #include "trimtab/steer/tasks_scheduler.hpp"
 #include "trimtab/steer/thread_fitting/tunables.hpp"
@@ -78,6 +80,7 @@ std::unique_ptr<policy> power_limit_of(const policy_description& description, st
 // nullptr and no mistake: there is no such kind.
 std::unique_ptr<policy> made_of(const policy_description& description, const policy_context& context, std::string& mistake) {
   if (description.kind == "history") return std::make_unique<history_policy>(context.settings, context.key_of);
+  if (description.kind == manual_policy::kind) return std::make_unique<manual_policy>();
   if (description.kind == "tuner") return tuner_of(description, context, mistake);
   if (description.kind == "message-tuner") return message_tuner_of(description, mistake);
   if (description.kind == "fit")
@@ -93,11 +96,12 @@ std::unique_ptr<policy> made_of(const policy_description& description, const pol
   if (description.kind == "oversubscription") return std::make_unique<oversubscription>();
   if (description.kind == "power-limit") return power_limit_of(description, mistake);
   const bool is_online = description.kind == "arcs-online", is_shuffle = description.kind == "shuffle",
-             is_scheduler = description.kind == "scheduler";
-  if (!is_online && !is_shuffle && !is_scheduler && description.kind != "arcs-offline") return nullptr;
+             is_scheduler = description.kind == "scheduler", is_priority = description.kind == "initiating-priority";
+  if (!is_online && !is_shuffle && !is_scheduler && !is_priority && description.kind != "arcs-offline") return nullptr;
   const std::uint64_t seed = seed_of(description, mistake);
   if (!mistake.empty()) return nullptr;
   if (is_shuffle) return std::make_unique<shuffle>(seed);
+  if (is_priority) return std::make_unique<initiating_priority>(priority_options{.seed = seed});
   if (is_scheduler) return std::make_unique<scheduler_choice>(scheduler_options{.seed = seed});
   const auto has_settings = [settings = context.settings, key_of = context.key_of](const subject_info& subject) {
     const std::string key = key_of ? key_of(subject) : "";

@@ -14,3 +14,4 @@ from trimtab.traces.intervals.model import Group as Group
 from trimtab.traces.intervals.model import Intervals as Intervals
 from trimtab.traces.intervals.model import Kind as Kind
 from trimtab.traces.intervals.model import Pace as Pace
+from trimtab.traces.intervals.of_job import intervals_of_job as intervals_of_job

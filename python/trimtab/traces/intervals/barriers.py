@@ -20,7 +20,7 @@ WAITS = {
     WaitKind.SINGLE: Doing.BARRIER,
     WaitKind.CRITICAL: Doing.LOCK,
     WaitKind.LOCK: Doing.LOCK,
-    WaitKind.ORDERED: Doing.LOCK,
+    WaitKind.ORDERED: Doing.ORDERED,
     WaitKind.TASKWAIT: Doing.TASKWAIT,
 }
 
@@ -37,11 +37,10 @@ class Barriers:
     @staticmethod
     def of(lanes: Sequence[LaneParts]) -> Barriers:
         columns = [_barriers_of(parts, at) for at, parts in enumerate(lanes)]
-        lane, source, instance, begin, number = (
+        lane, source, instance, begin, barrier = (
             np.concatenate([column[at] for column in columns]) for at in range(5)
         )
-        # The k-th barrier of an instance is one for all members.
-        last, release = last_of(np.where(instance > 0, instance << 24 | number, 0), lane, begin)
+        last, release = last_of(_numbers(instance, barrier), lane, begin)
         return Barriers(lane, source, last, release)
 
 
@@ -49,10 +48,26 @@ def kinds_of(*wanted: Doing) -> list[int]:
     return [int(kind) for kind, doing in WAITS.items() if doing in wanted]
 
 
+def _numbers(instance: Integers, barrier: Integers) -> Integers:
+    """A number above 0 for each barrier of each instance; 0: its instance is not known."""
+    order = np.lexsort((barrier, instance))
+    is_next = np.append(True, (np.diff(instance[order]) != 0) | (np.diff(barrier[order]) != 0))[: len(order)]
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.cumsum(is_next)
+    return np.where(instance > 0, numbers, 0)
+
+
 def _barriers_of(parts: LaneParts, at: int) -> tuple[Integers, Integers, Integers, Integers, Integers]:
-    """Lane, event, instance and begin of a lane's waits at barriers, and the how manieth of its instance each is."""
+    """Lane, event, instance and begin of a lane's waits at barriers, and which barrier of its instance each is.
+
+    The k-th barrier of an instance and kind is one for all members. Kinds are counted apart: at the end of a `single` with
+    copyprivate only the lane that executed it waits at a barrier of libgomp's.
+    """
     begins = begins_of(parts, Role.WAIT)
-    begins = begins[np.isin(parts.event("arg", begins), kinds_of(Doing.BARRIER))]
+    kind = parts.event("arg", begins)
+    is_barrier = np.isin(kind, kinds_of(Doing.BARRIER))
+    begins, kind = begins[is_barrier], kind[is_barrier]
     instance = parts.event("b", begins)
     lane = np.full(len(begins), at, np.int64)
-    return lane, parts.slices.source[begins], instance, parts.slices.ticks[begins], ordinals(instance)
+    barrier = ordinals(instance << 4 | kind) << 4 | kind
+    return lane, parts.slices.source[begins], instance, parts.slices.ticks[begins], barrier

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.traces.intervals.barriers import Barriers
-from trimtab.traces.intervals.gifts import Gifts, last_task_lane
+from trimtab.traces.intervals.gifts import Gifts, LastTask
 from trimtab.traces.intervals.holds import Holds
 from trimtab.traces.intervals.inside import Known, inside
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import NO_LANE, Doing, Group, Integers, Intervals, Kind, Pace
+from trimtab.traces.intervals.moments import ends_of_tasks, progress_of_tasks
 from trimtab.traces.intervals.off_cpu import without_cpu
+from trimtab.traces.intervals.order import Turns
 from trimtab.traces.intervals.outside import between_tasks, outside
 from trimtab.traces.intervals.pieces import BUSY, Pieces, joined
 from trimtab.traces.intervals.teams import Teams
+from trimtab.traces.intervals.threads import beside_workers, blocked, gives_tasks, running
 from trimtab.traces.trace import Trace
 
 _BLOCK = 1 << 16
@@ -43,20 +47,23 @@ def lanes_of(trace: Trace) -> Lanes | None:
         return None
     start = int(process.header["start_ticks"])
     built = [LaneParts.of(lane, trace) for lane in process.lanes]
-    used = [parts for parts in built if len(parts.works) or parts.is_worker or parts.forks]
+    has_workers = any(parts.is_worker for parts in built)
+    used = [parts for parts in built if _is_used(parts, has_workers)]
     if not any(len(parts.works) for parts in used):
         return None
-    known = Known(Teams.of(used), Barriers.of(used), Holds.of(used), Gifts.of(used), last_task_lane(used))
+    known = _known(used, built)
+    tasks_run = running(used)
     switches = process.switches
-    pieces = tuple(
-        without_cpu(
-            _pieces(parts, at, known, trace.end_ticks - start),
-            switches[switches["b"] == parts.lane.id],
-            start,
-        )
-        for at, parts in enumerate(used)
-    )
-    return Lanes(tuple(used), known, pieces, process.ns_per_tick)
+    pieces = []
+    for at, parts in enumerate(used):
+        own = switches[switches["b"] == parts.lane.id]
+        if _is_outside(parts):
+            stretches = blocked(own, start) if len(own) else tasks_run
+            lane_pieces = beside_workers(parts, at, known.ends, stretches, (0, trace.end_ticks - start))
+        else:
+            lane_pieces = _pieces(parts, at, known, trace.end_ticks - start)
+        pieces.append(without_cpu(lane_pieces, own, start))
+    return Lanes(tuple(used), known, tuple(pieces), process.ns_per_tick)
 
 
 def intervals_of(trace: Trace) -> Intervals | None:
@@ -68,16 +75,53 @@ def intervals_of(trace: Trace) -> Intervals | None:
 def intervals_of_lanes(lanes: Lanes) -> Intervals:
     """The pieces as intervals, in nanoseconds."""
     numbers = tuple(parts.lane.id for parts in lanes.parts)
-    return _finished(joined(lanes.pieces), numbers, lanes.ns_per_tick)
+    took_part = tuple(bool(len(parts.works)) for parts in lanes.parts)
+    finished = _finished(joined(lanes.pieces), numbers, lanes.ns_per_tick)
+    return replace(finished, took_part=took_part, process_of=(0,) * len(finished.groups))
+
+
+def _is_used(parts: LaneParts, has_workers: bool) -> bool:
+    if len(parts.works) or parts.is_worker or parts.forks:
+        return True
+    return has_workers and (parts.is_main or gives_tasks(parts))
+
+
+def _is_outside(parts: LaneParts) -> bool:
+    """A thread that is no worker and of no team."""
+    return not (len(parts.works) or parts.is_worker or parts.forks)
+
+
+def _known(used: Sequence[LaneParts], built: Sequence[LaneParts]) -> Known:
+    outside = [
+        at for at, parts in enumerate(used) if not parts.is_worker and (parts.is_main or gives_tasks(parts))
+    ]
+    first = min(outside, key=lambda at: (not used[at].is_main, at), default=NO_LANE)
+    return Known(
+        Teams.of(used),
+        Barriers.of(used),
+        Holds.of(used),
+        Gifts.of(used, [parts for parts in built if parts not in used]),
+        LastTask.of(used),
+        progress_of_tasks(used),
+        Turns.of(used),
+        ends_of_tasks(used, True),
+        first,
+    )
 
 
 def _pieces(parts: LaneParts, at: int, known: Known, end: int) -> Pieces:
     made = [inside(parts, at, known)]
     if parts.is_worker:
-        made.append(between_tasks(parts, at))
+        made.append(between_tasks(parts, at, known.outsider, _first_gift(known), end))
     elif len(parts.works) or parts.forks:
         made.append(outside(parts, at, known.teams, end))
     return joined(made)
+
+
+def _first_gift(known: Known) -> int:
+    """When the thread outside of the task runtime made its first task."""
+    gifts = known.gifts.at[known.gifts.lane == known.outsider]
+    return int(gifts.min()) if len(gifts) else int(np.iinfo(np.int64).max)
 
 
 def _finished(pieces: Pieces, lanes: tuple[int, ...], ns_per_tick: float) -> Intervals:

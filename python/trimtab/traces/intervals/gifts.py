@@ -10,12 +10,14 @@ import numpy as np
 from trimtab.model.enumerations import EventKind, WaitCause
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.model import NO_LANE, Doing, Integers
-from trimtab.traces.slices import Role
 
 
 @dataclass(frozen=True)
 class Gifts:
-    """What made tasks ready, by task and time: it was created, its last input came, or another gave what it waited for."""
+    """What made tasks ready, by task and time: it was created, its last input came, or another gave what it waited for.
+
+    A suspension is a row, too (`Doing.RESUMPTION`): what was given before it does not let the task go on.
+    """
 
     task: Integers
     at: Integers
@@ -23,10 +25,14 @@ class Gifts:
     doing: Integers
 
     @staticmethod
-    def of(lanes: Sequence[LaneParts]) -> Gifts:
+    def of(lanes: Sequence[LaneParts], others: Sequence[LaneParts] = ()) -> Gifts:
+        """`others`: lanes of whose time nothing is said, such as those that only receive messages: their gifts have NO_LANE."""
         tables = [table for at, parts in enumerate(lanes) for table in _gifts_of(parts, at)]
+        tables += [table for parts in others for table in _gifts_of(parts, NO_LANE)]
         columns = [np.concatenate([table[at] for table in tables]) for at in range(4)]
-        order = np.lexsort((columns[1], columns[0]))
+        # Of one moment the suspension comes first, and the first lane last, so that it is found.
+        is_gift = columns[3] != int(Doing.RESUMPTION)
+        order = np.lexsort((columns[3], -columns[2], is_gift, columns[1], columns[0]))
         return Gifts(*(column[order] for column in columns))
 
     def latest(self, task: Integers, until: Integers) -> Integers:
@@ -50,16 +56,22 @@ class Gifts:
 
 def _gifts_of(parts: LaneParts, at: int) -> list[tuple[Integers, Integers, Integers, Integers]]:
     events = parts.lane.events
+    received = events["a"][events["kind"] == EventKind.PARCEL_RECEIVED]
     start = np.uint64(parts.start)
     tables = []
     for kind, field, doing in (
         (EventKind.TASK_CREATED, "a", Doing.SPAWN),
         (EventKind.TASK_READY, "a", Doing.DEPENDENCE),
         (EventKind.EDGE, "b", Doing.DEPENDENCE),
+        (EventKind.TASK_SUSPENDED, "a", Doing.RESUMPTION),
+        (EventKind.PARCEL_RECEIVED, "a", Doing.MESSAGE),
     ):
         chosen = events["kind"] == kind
         if kind == EventKind.EDGE:
             chosen &= events["arg"] != WaitCause.OTHER
+        # Whoever received a parcel has made its task, but the cause is the sender.
+        if len(received) and kind in (EventKind.TASK_CREATED, EventKind.TASK_READY):
+            chosen &= ~np.isin(events["a"], received)
         own = events[chosen]
         count = len(own)
         ticks = (np.maximum(own["ticks"], start) - start).astype(np.int64)
@@ -74,12 +86,18 @@ def _gifts_of(parts: LaneParts, at: int) -> list[tuple[Integers, Integers, Integ
     return tables
 
 
-def last_task_lane(lanes: Sequence[LaneParts]) -> int:
-    """The worker that ended a task last; NO_LANE: none."""
-    ends = [
-        (int(parts.ends(tasks).max()), -at)
-        for at, parts in enumerate(lanes)
-        for tasks in [parts.works[parts.slices.role[parts.works] != Role.WORK]]
-        if len(tasks)
-    ]
-    return -max(ends)[1] if ends else NO_LANE
+@dataclass(frozen=True)
+class LastTask:
+    """The worker that ended a task last, and when; NO_LANE: none did."""
+
+    lane: int
+    end: int
+
+    @staticmethod
+    def of(lanes: Sequence[LaneParts]) -> LastTask:
+        ends = [
+            (int(own.max()), -at)
+            for at, parts in enumerate(lanes)
+            if parts.is_worker and len(own := parts.task_ends())
+        ]
+        return LastTask(-max(ends)[1], max(ends)[0]) if ends else LastTask(NO_LANE, 0)

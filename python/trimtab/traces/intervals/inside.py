@@ -10,11 +10,13 @@ import numpy as np
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import WaitKind, WorkerState
 from trimtab.traces.intervals.barriers import Barriers, kinds_of
-from trimtab.traces.intervals.gifts import Gifts
+from trimtab.traces.intervals.gifts import Gifts, LastTask
 from trimtab.traces.intervals.holds import Holds
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import lookup, values_at
 from trimtab.traces.intervals.model import NO_LANE, Doing, Integers, Pace
+from trimtab.traces.intervals.moments import Moments
+from trimtab.traces.intervals.order import Turns
 from trimtab.traces.intervals.pieces import Pieces, pieces_of_lane
 from trimtab.traces.intervals.teams import Teams
 from trimtab.traces.slices import Role
@@ -22,19 +24,30 @@ from trimtab.traces.slices import Role
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the process as a whole; `last_task`: the lane that ended a task last."""
+    """What is known of the process as a whole.
+
+    Attributes:
+        last_task: of all workers.
+        progress: where lanes that are no workers made or ended tasks.
+        turns: ordered sections.
+        ends: where workers' parts of tasks ended.
+        outsider: the thread outside of the task runtime that makes its tasks, by place; NO_LANE: none.
+    """
 
     teams: Teams
     barriers: Barriers
     holds: Holds
     gifts: Gifts
-    last_task: int
+    last_task: LastTask
+    progress: Moments
+    turns: Turns
+    ends: Moments
+    outsider: int
 
 
 def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     """What lies in a slice."""
-    is_in = parts.inner >= 0
-    low, high, inner, owner = (column[is_in] for column in (parts.low, parts.high, parts.inner, parts.owner))
+    low, high, inner, owner = _pieces_inside(parts, known.last_task.end)
     role = parts.slices.role[inner]
     kind = parts.event("arg", inner)
     has_owner = owner >= 0
@@ -44,17 +57,39 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     pace = _pace_of(parts, owner, at, known.teams)
     made = pieces_of_lane(low, high, at, doing, subject=np.where(has_owner, subject, NO_SUBJECT), pace=pace)
     made.subject[role == Role.REGION] = subject[role == Role.REGION]
-    _fork_and_join(made, np.flatnonzero(role == Role.REGION), inner, parts, at, known.teams)
+    _fork_and_join(made, np.flatnonzero(role == Role.REGION), inner, parts, at, known)
     is_wait = role == Role.WAIT
     barriers = np.flatnonzero(is_wait & np.isin(kind, kinds_of(Doing.BARRIER)))
-    _at_barriers(made, barriers, parts.slices.source[inner[barriers]], at, known.barriers)
-    _set_wait(made, np.flatnonzero(is_wait & np.isin(kind, kinds_of(Doing.JOIN))), Doing.JOIN)
+    _at_barriers(made, barriers, parts.slices.source[inner[barriers]], at, known)
+    joins = np.flatnonzero(is_wait & np.isin(kind, kinds_of(Doing.JOIN)))
+    _set_wait(made, joins, Doing.JOIN)
+    _until_tasks_end(made, joins, at, known.progress)
     _set_wait(made, np.flatnonzero(is_wait & np.isin(kind, kinds_of(Doing.LOCK))), Doing.LOCK)
     locks = np.flatnonzero(role == Role.LOCK_WAIT)
     _set_wait(made, locks, Doing.LOCK, *known.holds.before(at, parts.slices.source[inner[locks]]))
-    _set_wait(made, np.flatnonzero(is_wait & (kind == WaitKind.TASKWAIT)), Doing.TASKWAIT)
-    _without_task(made, np.flatnonzero(role == Role.STATE), kind, parts, known)
+    ordered = np.flatnonzero(is_wait & (kind == WaitKind.ORDERED))
+    turns = known.turns.giver(at, parts.slices.source[inner[ordered]])
+    _set_wait(made, ordered, Doing.ORDERED, turns, made.high[ordered])
+    _for_tasks(made, np.flatnonzero(is_wait & (kind == WaitKind.TASKWAIT)), at, known.progress)
+    states = np.flatnonzero(role == Role.STATE)
+    _without_task(made, states, kind, parts, known)
+    within = states[np.isin(owner[states], parts.tasks()) & (made.low[states] < known.last_task.end)]
+    _inside_task(made, within, at, known.ends)
     return made
+
+
+def _pieces_inside(parts: LaneParts, cut: int) -> tuple[Integers, Integers, Integers, Integers]:
+    """Begin, end, innermost slice and owner of the pieces in slices; those of a worker are cut where the last task ended."""
+    is_in = parts.inner >= 0
+    low, high, inner, owner = (column[is_in] for column in (parts.low, parts.high, parts.inner, parts.owner))
+    is_cut = (low < cut) & (cut < high) & parts.is_worker
+    later = np.flatnonzero(is_cut)
+    return (
+        np.concatenate([low, np.full(len(later), cut, np.int64)]),
+        np.concatenate([np.where(is_cut, cut, high), high[later]]),
+        np.concatenate([inner, inner[later]]),
+        np.concatenate([owner, owner[later]]),
+    )
 
 
 def _pace_of(parts: LaneParts, owner: Integers, at: int, teams: Teams) -> Integers:
@@ -76,9 +111,10 @@ def _set_wait(made: Pieces, chosen: Integers, doing: Doing, giver: Any = NO_LANE
 
 
 def _fork_and_join(
-    made: Pieces, chosen: Integers, inner: Integers, parts: LaneParts, at: int, teams: Teams
+    made: Pieces, chosen: Integers, inner: Integers, parts: LaneParts, at: int, known: Known
 ) -> None:
-    """What the forker does in a region outside of its own part: it forks, then it waits for the others."""
+    """What the forker does in a region outside of its own part: it forks, then it waits for the others and for tasks."""
+    teams = known.teams
     rows = teams.of_lane(at)
     row = lookup(teams.instance[rows], parts.event("a", inner[chosen]))
     row = np.where(row >= 0, row + rows.start, -1)
@@ -88,10 +124,36 @@ def _fork_and_join(
         values_at(teams.last, row, NO_LANE) == at, made.low[chosen], values_at(teams.released, row, 0)
     )
     made.release[chosen] = np.where(is_joining, released, made.low[chosen])
-    made.giver[chosen] = np.where(is_joining, values_at(teams.last, row, NO_LANE), NO_LANE)
+    last = values_at(teams.last, row, NO_LANE)
+    made.giver[chosen] = np.where(is_joining & (last != at), last, NO_LANE)
+    _until_tasks_end(made, chosen[is_joining], at, known.progress)
 
 
-def _at_barriers(made: Pieces, chosen: Integers, source: Integers, at: int, barriers: Barriers) -> None:
+def _until_tasks_end(made: Pieces, chosen: Integers, at: int, progress: Moments) -> None:
+    """Who waits for other lanes also waits for tasks of theirs that end later.
+
+    A piece that ends before those lanes act ends with a task that this lane runs: it waited for who made that one.
+    """
+    low, high, release = made.low[chosen], made.high[chosen], made.release[chosen]
+    is_interrupted = (release > high) | ((release == high) & (made.giver[chosen] == NO_LANE))
+    giver, ended = progress.latest(at, np.where(is_interrupted, low, np.maximum(low, release)), high)
+    is_later = giver != NO_LANE
+    made.giver[chosen[is_later]], made.release[chosen[is_later]] = giver[is_later], ended[is_later]
+
+
+def _for_tasks(made: Pieces, chosen: Integers, at: int, progress: Moments) -> None:
+    """A wait for tasks, in pieces between the tasks that this lane runs meanwhile: until another lane made or ended one.
+
+    Where none did, there was a task, or nothing to wait for, and the runtime took its time.
+    """
+    giver, moment = progress.latest(at, made.low[chosen], made.high[chosen])
+    made.doing[chosen] = int(Doing.TASKWAIT)
+    made.giver[chosen] = giver
+    made.release[chosen] = np.where(giver == NO_LANE, made.low[chosen], moment)
+
+
+def _at_barriers(made: Pieces, chosen: Integers, source: Integers, at: int, known: Known) -> None:
+    barriers = known.barriers
     own = np.flatnonzero(barriers.lane == at)
     row = values_at(own, lookup(barriers.source[own] + 1, source + 1), -1)
     last = values_at(barriers.last, row, NO_LANE)
@@ -100,6 +162,7 @@ def _at_barriers(made: Pieces, chosen: Integers, source: Integers, at: int, barr
     made.doing[chosen] = int(Doing.BARRIER)
     made.giver[chosen] = np.where(last == at, NO_LANE, last)
     made.release[chosen] = np.where(row >= 0, release, made.high[chosen])
+    _until_tasks_end(made, chosen, at, known.progress)
 
 
 def _without_task(made: Pieces, chosen: Integers, state: Integers, parts: LaneParts, known: Known) -> None:
@@ -108,20 +171,52 @@ def _without_task(made: Pieces, chosen: Integers, state: Integers, parts: LanePa
     begins = parts.slices.ticks[tasks]
     following = np.searchsorted(begins, made.high[chosen], side="left")
     has_next = following < len(tasks)
-    place = np.minimum(following, max(len(tasks) - 1, 0))
-    task = parts.event("a", tasks[place]) if len(tasks) else np.zeros(len(chosen), np.int64)
-    gift = known.gifts.latest(
-        np.where(has_next, task, -1), values_at(begins, np.where(has_next, place, -1), -1)
-    )
+    place = np.where(has_next, following, -1)
+    task = values_at(parts.event("a", tasks), place, -1)
+    gift = known.gifts.latest(task, values_at(begins, place, -1))
+    doing = values_at(known.gifts.doing, gift, int(Doing.RESUMPTION))
+    gift = np.where(doing == int(Doing.RESUMPTION), -1, gift)
     given_at = values_at(known.gifts.at, gift, 0)
+    # Since when the lane has had no task.
+    idle = values_at(parts.ends(tasks), np.minimum(following, len(tasks)) - 1, 0)
     is_early = (gift >= 0) & (given_at <= made.low[chosen])
-    is_capped = state[chosen] == WorkerState.CAPPED
-    doing = values_at(known.gifts.doing, gift, int(Doing.DEPENDENCE))
-    doing = np.where(has_next, np.where(is_early, int(Doing.FAR_TASK), doing), int(Doing.NO_FURTHER_TASK))
-    giver = np.where(has_next, values_at(known.gifts.lane, gift, NO_LANE), known.last_task)
-    made.doing[chosen] = np.where(is_capped, int(Doing.CAPPED), doing)
-    made.giver[chosen] = np.where(is_capped | is_early, NO_LANE, giver)
-    made.release[chosen] = np.where(
-        is_early & ~is_capped, made.low[chosen], np.where(has_next & (gift >= 0), given_at, made.high[chosen])
-    )
+    is_far = is_early & (given_at <= idle)
+    giver = np.where(is_early, NO_LANE, values_at(known.gifts.lane, gift, NO_LANE))
+    # What the worker itself gave in passing, such as a message that it received: the cause lies elsewhere.
+    at = int(made.lane[0]) if len(made.lane) else NO_LANE
+    is_foreign = (giver == at) | (doing == int(Doing.MESSAGE))
+    doing = np.where((giver == at) & (doing != int(Doing.MESSAGE)), int(Doing.RESUMPTION), doing)
+    giver = np.where(is_foreign, NO_LANE, giver)
+    release = np.where(gift >= 0, given_at, made.high[chosen])
+    _set_wait(made, chosen, Doing.RESUMPTION)
+    made.doing[chosen] = np.where(is_far, int(Doing.FAR_TASK), doing)
+    made.giver[chosen] = giver
+    made.release[chosen] = release
+    _behind_last_task(made, chosen[~has_next], at, known)
+    capped = chosen[state[chosen] == WorkerState.CAPPED]
+    _set_wait(made, capped, Doing.CAPPED)
     made.subject[chosen] = NO_SUBJECT
+
+
+def _inside_task(made: Pieces, chosen: Integers, at: int, ends: Moments) -> None:
+    """A worker whose task waits on its stack: until a task of another worker has ended that this one waited for."""
+    giver, ended = ends.latest(at, made.low[chosen], made.high[chosen])
+    is_found = giver != NO_LANE
+    waits = chosen[is_found]
+    made.doing[waits], made.giver[waits], made.release[waits] = (
+        int(Doing.DEPENDENCE),
+        giver[is_found],
+        ended[is_found],
+    )
+    is_alone = made.doing[chosen] == int(Doing.NO_FURTHER_TASK)
+    others = chosen[~is_found & is_alone & (made.giver[chosen] == NO_LANE)]
+    _set_wait(made, others, Doing.RESUMPTION)
+
+
+def _behind_last_task(made: Pieces, chosen: Integers, at: int, known: Known) -> None:
+    """A worker waits for the last task of all, then for the thread that could make more."""
+    is_before = made.low[chosen] < known.last_task.end
+    giver = np.where(is_before, known.last_task.lane, known.outsider)
+    made.doing[chosen] = np.where(is_before, int(Doing.NO_FURTHER_TASK), int(Doing.END))
+    made.giver[chosen] = np.where(giver == at, NO_LANE, giver)
+    made.release[chosen] = made.high[chosen]

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model import Lane
+from trimtab.model.enumerations import EventKind
+from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import Integers
 from trimtab.traces.slices import Role, Slices, lane_slices
 from trimtab.traces.trace import Trace
@@ -15,7 +17,7 @@ from trimtab.traces.trace import Trace
 WORKS = (Role.WORK, Role.TASK, Role.PART)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LaneParts:
     """A lane's slices, and its time cut where the innermost of them changes. Times in ticks since the process began.
 
@@ -55,6 +57,42 @@ class LaneParts:
     def ends(self, begins: Integers) -> Integers:
         """When slices end."""
         return self.slices.ticks[self.slices.partner[begins]]
+
+    def tasks(self) -> Integers:
+        """Begins of parts of tasks whose ends are known.
+
+        A task whose stack another worker took over while a task on top of it waited has ended there, not here. What is open
+        at the end of the lane has run until then only if the worker has not looked for tasks since.
+        """
+        slices = self.slices
+        tasks = self.works[slices.role[self.works] != Role.WORK]
+        states = np.flatnonzero((slices.change == 1) & (slices.role == Role.STATE))
+        latest = int(states[-1]) if len(states) else -1
+        chosen: Integers = tasks[self._is_ended(tasks) | (tasks > latest)]
+        return chosen
+
+    def task_ends(self) -> Integers:
+        """When parts of tasks ended on this lane, wherever they began; what was open when the process was killed ended then."""
+        still_open = self.tasks()
+        still_open = still_open[~self._is_ended(still_open)]
+        return np.concatenate(
+            [self.moments(EventKind.TASK_END, EventKind.TASK_SUSPENDED), self.ends(still_open)]
+        )
+
+    def _is_ended(self, begins: Integers) -> NDArray[np.bool_]:
+        """Whether the ends of slices are recorded."""
+        is_ended: NDArray[np.bool_] = (
+            self.slices.source[self.slices.partner[begins]] != self.slices.source[begins]
+        )
+        return is_ended
+
+    def moments(self, *kinds: EventKind) -> Integers:
+        """When events of these kinds were recorded."""
+        events = self.lane.events
+        ticks = events["ticks"][among(events["kind"], kinds)]
+        start = np.uint64(self.start)
+        since_start: Integers = (np.maximum(ticks, start) - start).astype(np.int64)
+        return since_start
 
     @staticmethod
     def of(lane: Lane, trace: Trace) -> LaneParts:

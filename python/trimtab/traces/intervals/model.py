@@ -42,7 +42,7 @@ class Doing(IntEnum):
     LOCK = 5
     TASKWAIT = 6
     FORK = 7
-    """Waits for the next region."""
+    """Waits for the next region; of a worker: for the begin of its runtime, or behind its end."""
     DEPENDENCE = 8
     """A worker without a task, until one has what it needs."""
     SPAWN = 9
@@ -57,6 +57,16 @@ class Doing(IntEnum):
     PREEMPTED = 14
     ARRIVAL = 15
     """From the fork until the part begins."""
+    TASKS = 16
+    """A thread that is no worker, until tasks have ended; it takes no core."""
+    ORDERED = 17
+    """For its turn."""
+    RESUMPTION = 18
+    """A worker without a task, until a suspended one can go on; who let it go on is not recorded."""
+    MESSAGE = 20
+    """A worker without a task, until a message of another process has become one."""
+    END = 19
+    """A worker behind the last task of all."""
 
 
 class Pace(IntEnum):
@@ -88,6 +98,8 @@ class Intervals:
         group: by its place in `groups`.
         kind: a `Kind`.
         lanes: numbers of the lanes that have intervals.
+        took_part: of each lane, whether it ran parts of regions or tasks.
+        process_of: of several processes, the process of each group, by place.
     """
 
     begin_ns: Integers
@@ -98,6 +110,8 @@ class Intervals:
     kind: NDArray[np.int8]
     groups: tuple[Group, ...]
     lanes: tuple[int, ...]
+    took_part: tuple[bool, ...] = ()
+    process_of: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.begin_ns)

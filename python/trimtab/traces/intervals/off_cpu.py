@@ -14,14 +14,14 @@ from trimtab.traces.intervals.pieces import BUSY, Pieces, joined
 
 def without_cpu(pieces: Pieces, switches: Any, start: int) -> Pieces:
     """The pieces of a lane's work cut where it had no CPU: it was preempted, or gave the CPU away."""
-    low, high, preempted = _off_cpu(switches, start)
+    low, high, preempted = off_cpu(switches, start)
     is_touched = _touched(pieces, low, high) & among(pieces.doing, BUSY)
     if not is_touched.any():
         return pieces
     return joined([pieces.pick(~is_touched), _cut(pieces.pick(is_touched), low, high, preempted)])
 
 
-def _off_cpu(switches: Any, start: int) -> tuple[Integers, Integers, Booleans]:
+def off_cpu(switches: Any, start: int) -> tuple[Integers, Integers, Booleans]:
     """When a lane had no CPU, and whether it was preempted."""
     switches = switches[np.argsort(switches["ticks"], kind="stable")]
     kind, ticks = switches["kind"], switches["ticks"].astype(np.int64) - start

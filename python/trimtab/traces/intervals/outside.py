@@ -12,10 +12,34 @@ from trimtab.traces.intervals.pieces import Pieces, joined, pieces_of_lane
 from trimtab.traces.intervals.teams import Teams
 
 
-def between_tasks(parts: LaneParts, at: int) -> Pieces:
-    """What a worker's runtime takes between two tasks."""
+def between_tasks(parts: LaneParts, at: int, outsider: int, first_gift: int, end: int) -> Pieces:
+    """What a worker's runtime takes between two tasks; before it began and behind its end it waits for the thread outside.
+
+    When that thread makes its first task (`first_gift`) the runtime is there: a worker that has not begun then is about to.
+    """
     between = parts.inner < 0
-    return pieces_of_lane(parts.low[between], parts.high[between], at, int(Doing.RUNTIME))
+    low, high = parts.low[between], parts.high[between]
+    first, last = _life(parts, end)
+    begins = parts.slices.ticks[parts.slices.change != 0]
+    begun = int(begins[0]) if len(begins) else last
+    low, high = np.append(low, first), np.append(high, begun)
+    runtime = pieces_of_lane(low, high, at, int(Doing.RUNTIME))
+    absent_low, absent_high = np.array([0, last], np.int64), np.array([first, end], np.int64)
+    release = np.array([min(first, first_gift), end], np.int64)
+    absent = pieces_of_lane(absent_low, absent_high, at, int(Doing.FORK), giver=outsider, release=release)
+    both = joined([runtime, absent])
+    return both.pick(both.high > both.low)
+
+
+def _life(parts: LaneParts, end: int) -> tuple[int, int]:
+    """When the first and the last event of a lane was recorded."""
+    if not len(parts.slices):
+        return end, end
+    changes = np.flatnonzero(parts.slices.change)
+    last = int(parts.slices.ticks[changes[-1]]) if len(changes) else int(parts.slices.ticks[-1])
+    states = parts.lane.events["ticks"][:1]
+    first = int(states[0]) - parts.start if len(states) else 0
+    return min(max(first, 0), int(parts.slices.ticks[0])), last
 
 
 def outside(parts: LaneParts, at: int, teams: Teams, end: int) -> Pieces:

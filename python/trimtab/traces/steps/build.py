@@ -63,7 +63,7 @@ class _Builder:
             self._out_of_joins(arrivals, count),
             self._of_tasks(tasks.step, tasks.giver, tasks.given),
             self._after_steps(tasks.later, tasks.earlier),
-            self._of_clock(tasks.without_giver, count + joins),
+            self._of_clock(tasks.without_giver, tasks.ready, count + joins),
         ]
         columns = [np.concatenate([part[at] for part in parts]) for at in range(7)]
         to_step, from_step, from_piece, within, latency, is_lock, ready = columns
@@ -73,7 +73,7 @@ class _Builder:
         phase = np.full(len(begin), NO_STEP, np.int64)
         phase[:count] = self._phases(arrivals, count)
         start = int(self._low.min())
-        clock = np.concatenate([np.zeros(count + joins, np.int64), self._begin[tasks.without_giver] - start])
+        clock = np.concatenate([np.zeros(count + joins, np.int64), np.maximum(tasks.ready - start, 0)])
         return Steps(
             StepPieces(
                 self._in_ns(self._low),
@@ -206,7 +206,7 @@ class _Builder:
         nothing = np.zeros(len(later), np.int64)
         return later, earlier, nothing + NO_PIECE, nothing, nothing, nothing, self._end[earlier]
 
-    def _of_clock(self, steps: Integers, first: int) -> tuple[Integers, ...]:
+    def _of_clock(self, steps: Integers, ready: Integers, first: int) -> tuple[Integers, ...]:
         nothing = np.zeros(len(steps), np.int64)
         return (
             steps,
@@ -215,7 +215,7 @@ class _Builder:
             nothing,
             nothing,
             nothing,
-            self._begin[steps],
+            ready,
         )
 
     def _leads(self, to_step: Integers, ready: Integers, count: int, start: int) -> Integers:

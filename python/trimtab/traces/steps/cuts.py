@@ -10,7 +10,7 @@ from trimtab.traces.intervals.build import Lanes
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import NO_LANE, Booleans, Doing, Integers
-from trimtab.traces.intervals.pieces import Pieces
+from trimtab.traces.intervals.pieces import BUSY, Pieces
 from trimtab.traces.slices import Role
 
 # What always depends on other lanes: a replay decides how long it takes.
@@ -69,8 +69,7 @@ def steps_of_lane(lanes: Lanes, at: int, cuts: Integers) -> LaneSteps:
 
 def _depends(pieces: Pieces) -> Booleans:
     """Waits that others end; what nobody is known to end is as long in each replay as it was."""
-    has_giver = (pieces.giver != NO_LANE) & among(pieces.doing, (int(Doing.LOCK), int(Doing.TASKWAIT)))
-    depends: Booleans = among(pieces.doing, _WAITS) | has_giver
+    depends: Booleans = among(pieces.doing, _WAITS) | ((pieces.giver != NO_LANE) & ~among(pieces.doing, BUSY))
     return depends
 
 

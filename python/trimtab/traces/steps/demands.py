@@ -12,7 +12,10 @@ from trimtab.traces.intervals.build import Lanes
 from trimtab.traces.intervals.lane_parts import begins_of
 from trimtab.traces.intervals.lookup import ordinals
 from trimtab.traces.intervals.model import NO_LANE, Booleans, Doing, Integers
+from trimtab.traces.intervals.pieces import BUSY
 from trimtab.traces.slices import Role
+
+_OF_SEVERAL = (*BUSY, int(Doing.JOIN), int(Doing.BARRIER), int(Doing.LOCK))
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,12 @@ _Table = tuple[Integers, Integers, Integers, Integers]
 
 
 def _of_waits(lanes: Lanes) -> Sequence[_Table]:
-    """Waits for a fork and for tasks: the giver acted when the wait was released."""
+    """Waits for one other lane: it acted when the wait was released. Joins and barriers wait for all, locks for the one before."""
     tables = []
-    for at, pieces in enumerate(lanes.pieces):
-        is_known = (pieces.giver != NO_LANE) & np.isin(pieces.doing, (int(Doing.FORK), int(Doing.TASKWAIT)))
+    for at, (parts, pieces) in enumerate(zip(lanes.parts, lanes.pieces, strict=True)):
+        if parts.is_worker:
+            continue
+        is_known = (pieces.giver != NO_LANE) & ~np.isin(pieces.doing, _OF_SEVERAL)
         chosen = pieces.pick(is_known)
         lane = np.full(len(chosen.low), at, np.int64)
         tables.append((lane, chosen.high, chosen.giver.astype(np.int64), chosen.release))

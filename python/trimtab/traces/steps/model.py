@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,3 +98,7 @@ class Steps:
 
     def __len__(self) -> int:
         return len(self.begin_ns)
+
+    def with_recorded_workers(self) -> Steps:
+        """The same, where each step of a task stays with the worker that did it, in the recorded order."""
+        return replace(self, is_pooled=np.zeros(len(self), np.bool_))

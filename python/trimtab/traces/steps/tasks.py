@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trimtab.traces.intervals.build import Lanes
-from trimtab.traces.intervals.model import Booleans, Integers
+from trimtab.traces.intervals.model import NO_LANE, Booleans, Integers
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class TaskDemands:
     Attributes:
         step, giver, given: the step waits until that lane has come to that moment (ticks); shape (gifts,).
         later, earlier: the first waits for the end of the second; shape (pairs,).
-        without_giver: steps of which nobody knows what made them ready.
+        without_giver: steps of which nobody knows who made them ready.
+        ready: when each of those was.
     """
 
     step: Integers
@@ -36,6 +37,7 @@ class TaskDemands:
     later: Integers
     earlier: Integers
     without_giver: Integers
+    ready: Integers
 
 
 def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
@@ -44,19 +46,23 @@ def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
     task, begin, number = steps.task[order], steps.begin[order], steps.step[order]
     gifts = lanes.known.gifts
     place = _first_from(task, begin, gifts.task, gifts.at)
-    given = place >= 0
-    step = number[place[given]]
+    given = (place >= 0) & (gifts.lane != NO_LANE)
     is_part = task[1:] == task[:-1]
     later, earlier = number[1:][is_part], number[:-1][is_part]
     nested = _nested(steps)
     is_first = np.concatenate([[True], ~is_part]) if len(task) else np.zeros(0, np.bool_)
+    is_alone = is_first & ~np.isin(np.arange(len(task)), place[given])
+    ready = begin.copy()
+    from_outside = (place >= 0) & (gifts.lane == NO_LANE)
+    ready[place[from_outside]] = gifts.at[from_outside]
     return TaskDemands(
-        step,
+        number[place[given]],
         gifts.lane[given],
         gifts.at[given],
         np.concatenate([later, steps.step[nested]]),
         np.concatenate([earlier, steps.step[nested - 1]]),
-        np.setdiff1d(number[is_first], step),
+        number[is_alone],
+        ready[is_alone],
     )
 
 

@@ -31,6 +31,10 @@ struct charge {
 // Every charge, in no order that matters. Charges of one wait that follow each other may have the same culprit.
 void for_each_charge(const lane_order& order, const std::function<void(const charge&)>& sink);
 
+// Charges of one wait that follow each other, and whose culprits have the same group and kind, as one: the culprit is the
+// first of them. In the order in which they end.
+std::vector<charge> merged_charges(const lane_order& order);
+
 // Charges by group of the wait and group of the culprit.
 struct blame_sum {
   std::uint32_t wait_group = 0, culprit_group = 0;  // the latter is 0 for an absent lane and a circle

@@ -3,13 +3,14 @@
 //
 // The bytes of a run directory: what C++ writes and every reader reads.
 //
-//   HOST-PID-N/process.tt         who the process is, its clock, how far it got
-//   HOST-PID-N/names.tt           modules, subjects, counters, what was unavailable
-//   HOST-PID-N/counters.tt        samples over time; absent without any
-//   HOST-PID-N/switches.tt        context switches of the lanes; absent without any
-//   HOST-PID-N/decisions.tt       what was changed while the process ran; absent without any
-//   HOST-PID-N/lane-0000.events   events of a lane: a ring, or appended to
-//   HOST-PID-N/lane-0000.profile  profile rows of a lane
+//   HOST-PID-N/process.tt                         who the process is, its clock, how far it got
+//   HOST-PID-N/names.tt                           modules, subjects, counters, what was unavailable
+//   HOST-PID-N/counters.tt                        samples over time; absent without any
+//   HOST-PID-N/switches.tt                        context switches of the lanes; absent without any
+//   HOST-PID-N/decisions.tt                       what was changed while the process ran; absent without any
+//   HOST-PID-N/knobs.tt, knobs-runtime-1.tt, ...  knobs that another process of the user can turn; absent without any
+//   HOST-PID-N/lane-0000.events                   events of a lane: a ring, or appended to
+//   HOST-PID-N/lane-0000.profile                  profile rows of a lane
 //
 // Every file begins with a header of 4096 bytes: a file_header, then the header of its kind at byte 64. Records of
 // `record_bytes` follow, `written` of them complete: it is stored with release order after the record itself, so a process
@@ -26,7 +27,7 @@ inline constexpr char file_magic[8] = {'T', 'R', 'I', 'M', 'T', 'A', 'B', '\0'};
 // Rises with every change that older readers would misread.
 inline constexpr std::uint32_t format_version = 1;
 // Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.
-inline constexpr std::uint64_t format_minor = 5;
+inline constexpr std::uint64_t format_minor = 6;
 // Bytes of the header of every file.
 inline constexpr std::size_t header_bytes = 4096;
 // Stands for no lane.
@@ -51,6 +52,7 @@ enum class file_kind : std::uint32_t {
   scheduler_charges = 9,
   scheduler_delays = 10,
   scheduler_events = 11,
+  knobs = 12,
 };
 
 // How far a process got.
@@ -265,6 +267,30 @@ namespace scheduler_thread_flags {
 inline constexpr std::uint32_t watched = 1;  // the launcher has started it, or one of its ancestors
 }  // namespace scheduler_thread_flags
 
+// What is known of a knob.
+namespace knob_flags {
+inline constexpr std::uint32_t gone = 1;           // its subject has ended, or the program turns it itself: it cannot be set
+inline constexpr std::uint32_t needs_consent = 2;  // it can change the program's results, and the user has not consented
+inline constexpr std::uint32_t by_hand = 4;        // its value was set by hand, and searches leave its subject alone
+}  // namespace knob_flags
+
+// What a user asks for.
+enum class knob_request : std::uint32_t {
+  set = 1,   // set the knob to a value
+  undo = 2,  // bring back the value from before the first one that was set by hand
+};
+
+// What became of a request.
+enum class knob_answer : std::uint32_t {
+  done = 1,             // a decision was made, and is in force
+  outside_domain = 2,   // the knob does not have this value
+  without_consent = 3,  // the knob needs the user's consent when the program starts
+  no_change = 4,        // the knob has this value, or nothing was set by hand
+  not_applied = 5,      // the program could not take the value
+  subject_gone = 6,     // the subject has ended, or the program turns the knob itself
+  refused = 7,          // steering has ended or does not turn this subject any more
+};
+
 // The fields of a profile row's `x`, by metric: row.x[team_fields::arrival].
 namespace region_fields {
 inline constexpr std::size_t threads = 0;       // sum over instances of the threads that took part
@@ -434,6 +460,28 @@ struct decision {
   char text[192];
 };
 static_assert(sizeof(decision) == 256);
+
+// In knobs.tt: a knob that can be turned. The program writes all but the four fields of the request, another process these.
+struct knob_slot {
+  std::uint32_t knob;  // its definition is in names.tt
+  std::uint32_t subject;
+  std::uint32_t flags;   // knob_flags
+  std::uint32_t values;  // how many values it may have
+  std::int64_t in_force;
+  std::int64_t accepted;         // where it is another value than in_force, that one is on trial
+  std::int64_t least;            // its smallest value
+  std::int64_t most;             // its largest value
+  std::uint64_t request_number;  // written last, one more than before; 0: none yet
+  std::int64_t request_value;
+  knob_request request;
+  std::uint32_t request_reserved;
+  std::uint64_t answered_number;  // the request that was answered; written last; 0: none yet
+  std::uint64_t decision;         // the decision that was made of it, by its number in decisions.tt; 0: none
+  knob_answer answer;
+  std::uint32_t reserved;
+  char text[160];  // the values with blanks between; cut off behind a whole one where too long
+};
+static_assert(sizeof(knob_slot) == 256);
 
 // In counters.tt, written by the sampler thread.
 struct sample {

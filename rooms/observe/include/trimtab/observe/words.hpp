@@ -26,11 +26,14 @@ inline constexpr char measured[] = "measured";                         // a cand
 inline constexpr char no_better[] = "no better";                       // the proof found no gain
 inline constexpr char not_measured[] = "it is not measured any more";  // the subject changed
 inline constexpr char earlier_run[] = "found by an earlier run";
+inline constexpr char set_by_hand[] = "set by hand";        // the user has set it with `trimtab top`
+inline constexpr char undone_by_hand[] = "undone by hand";  // the user has undone what was set by hand
 }  // namespace decision_reason
 
 // Policies that readers distinguish.
 namespace policy_name {
 inline constexpr char history[] = "history";  // applies what earlier runs found
+inline constexpr char by_hand[] = "by hand";  // the user, with `trimtab top`
 }  // namespace policy_name
 
 // Counters that shares and findings are computed from.

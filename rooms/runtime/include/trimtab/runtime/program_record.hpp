@@ -36,6 +36,9 @@ class program_record {
   // Where the run is to have what an engine built so is told; else nullptr.
   std::unique_ptr<steer::recording_writer> snapshots_of(const steer::recording_head& built);
 
+  // The numbers of its knobs there, by place.
+  const std::vector<std::uint32_t>& knobs_of(steer::subject_id subject) { return m_record.knobs_of(subject); }
+
   // At the end.
   void write(const steer::engine& steering);
   void unavailable(const char* feature, const char* reason, const char* remedy);

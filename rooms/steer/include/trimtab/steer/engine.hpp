@@ -92,6 +92,9 @@ class engine {
   void disable(int place, std::string reason);
   void undo(entry& target, std::string reason, int place);
   bool is_guarded(int place) const;
+  bool is_manual(int place) const;
+  // What the user sets is measured beside no trial: those on the subject and on its group are undone.
+  void take_over(entry& target);
   // Another of its group is on trial. A policy that is not guarded may have several of a group on trial together.
   bool is_beside_trial(const entry& candidate, int place) const;
   void undo_trials(const std::string& reason, int place);  // place -1: of all policies

@@ -51,6 +51,7 @@ struct proposal {
   std::string reason;
   std::vector<figure> evidence;
   estimate gain;
+  bool is_released = false;  // of a manual policy: others may turn the subject's knobs again
 };
 
 // When a policy is called: every period_s of the snapshots' time, and with snapshots that have one of the events which the
@@ -76,6 +77,8 @@ class policy {
   virtual bool is_search() const noexcept { return true; }
   // False: no budget ends its trials and none needs a level to be compared with. Of published policies, for comparison.
   virtual bool is_guarded() const noexcept { return true; }
+  // True: the user decides. It takes subjects from other policies, whose trials are undone, and keeps them.
+  virtual bool is_manual() const noexcept { return false; }
   virtual void observe(const view& now, std::vector<proposal>& out) = 0;
 };
 

@@ -17,6 +17,7 @@
 namespace trimtab::steer {
 
 // Options of the kinds; what is not given is as the kind has it.
+//   by-hand                      sets what the user asks for
 //   history                      sets what earlier runs found
 //   tuner                        search, seed, leaves (subjects with this knob are a rule's), same-points
 //   message-tuner                the tuner for messages of a job: seed

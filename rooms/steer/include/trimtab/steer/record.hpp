@@ -33,6 +33,8 @@ class decision_record {
   // Its knobs, each once: those that a subject has when it appears again follow the ones before; `key` names the subject the
   // same in every run of the same build (settings.hpp).
   void add(const subject_info& subject, std::string_view key);
+  // Their numbers in the records, by place.
+  const std::vector<std::uint32_t>& knobs_of(subject_id subject) { return m_knobs[subject]; }
   // At these ticks. The subject must have been added; its number is that of the target's.
   void write(const decision& decision_made, base::ticks at);
   // At the end, or when it has changed: which policies were disabled and why, how much search cost, what was refused.

@@ -11,7 +11,7 @@
 #include "trimtab/steer/policy.hpp"
 #include "trimtab/steer/random.hpp"
 #include "trimtab/steer/tasks_advice.hpp"
-#include "trimtab/steer/trial.hpp"
+#include "trimtab/steer/value_proof.hpp"
 
 namespace trimtab::steer {
 
@@ -31,27 +31,12 @@ class scheduler_choice : public policy {
   void observe(const view& now, std::vector<proposal>& out) override;
 
  private:
-  struct proof {
-    knob_value incumbent = 0, candidate = 0;
-    std::string reason;
-    std::vector<figure> evidence;
-    paired_trial trial;
-    bool is_candidate_next = false;
-    std::optional<double> first;  // of the pair under way
-    // What the next measurement is of: a trial was proposed, and that was the latest one before it; or else this decision.
-    bool is_proposed = false;
-    decision_number before = 0;
-  };
   struct state_of_runtime {
     std::set<knob_value> beaten;  // by what was the incumbent then, or as the incumbent
     unsigned proofs = 0;
-    std::optional<proof> under_way;
+    std::optional<value_proof> under_way;
   };
   void begin(state_of_runtime& choice, const subject_view& subject, std::uint32_t place);
-  void take_in(proof& trial_of_policy, const subject_view& subject);
-  // False: it is over.
-  static bool go_on(proof& trial_of_policy, std::set<knob_value>& beaten, const subject_view& subject, std::uint32_t place,
-                    std::vector<proposal>& out);
 
   scheduler_options m_options;
   random_source m_random;

@@ -1,0 +1,88 @@
+"""Gains of findings by replay, with their uncertainty, and the list of what would change the run's time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from trimtab.analysis.changes import ChangeKind, Prediction
+from trimtab.analysis.diagnosis import Diagnosis
+from trimtab.analysis.job import Job
+from trimtab.analysis.process_report import ProcessReport
+from trimtab.counted import counted
+from trimtab.model import NO_SUBJECT
+from trimtab.model.enumerations import Cause
+from trimtab.model.report import Finding, WhatIf
+
+# Where the replay of the unchanged run is further off, it proves nothing.
+_LARGEST_ERROR = 0.10
+_CHANGES = {
+    Cause.IMBALANCE: ChangeKind.BALANCED,
+    Cause.LOCK_CONTENTION: ChangeKind.NO_LOCK_WAITS,
+    Cause.SERIAL_PART: ChangeKind.PARALLEL_SERIAL_PART,
+    Cause.CPU_CONTENTION: ChangeKind.NO_PREEMPTION,
+    Cause.FEW_WORKERS: ChangeKind.MORE_WORKERS,
+}
+
+
+def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
+    """Gains by replay where there is one, largest first; the others keep what their formula says, as the most they can be."""
+    process = _only_process(job)
+    diagnosis = job.diagnosis if process is not None else None
+    if process is None or diagnosis is None or not _is_trusted(diagnosis):
+        return list(findings)
+    predicted = [_predicted(finding, process, diagnosis) for finding in findings]
+    return sorted(predicted, key=lambda finding: -finding.gain_s)
+
+
+def _only_process(job: Job) -> ProcessReport | None:
+    return job.parts[0] if len(job.parts) == 1 else None
+
+
+def _is_trusted(diagnosis: Diagnosis) -> bool:
+    predictions = diagnosis.predictions
+    return predictions is not None and abs(predictions.error) <= _LARGEST_ERROR
+
+
+def _predicted(finding: Finding, process: ProcessReport, diagnosis: Diagnosis) -> Finding:
+    predictions = diagnosis.predictions
+    kind = _CHANGES.get(Cause(finding.cause))
+    if predictions is None or kind is None:
+        return finding
+    for change in predictions.changes:
+        is_same_place = change.subject == NO_SUBJECT or process.places[change.subject][0] == finding.subject
+        if change.kind is kind and is_same_place:
+            gain_s = max(change.saved_s, 0.0)
+            margin_s = abs(predictions.error) * diagnosis.span_s
+            return replace(
+                finding, gain_s=gain_s, gain_low_s=max(gain_s - margin_s, 0.0), gain_high_s=gain_s + margin_s
+            )
+    return finding
+
+
+def what_if_of(job: Job) -> tuple[WhatIf, ...]:
+    """Of the only process that takes part; shortest time first. Without changes where the replay is not trusted."""
+    process = _only_process(job)
+    diagnosis = job.diagnosis if process is not None else None
+    if process is None or diagnosis is None or (predictions := diagnosis.predictions) is None:
+        return ()
+    wall_s = process.account.wall_s
+    unchanged = WhatIf("nothing: the replay of this run", None, None, wall_s, 0.0, predictions.error)
+    if not _is_trusted(diagnosis):
+        return (unchanged,)
+    changes = [_what_if(change, process, wall_s, predictions.error) for change in predictions.changes]
+    return unchanged, *sorted(changes, key=lambda entry: entry.predicted_s)
+
+
+def _what_if(change: Prediction, process: ProcessReport, wall_s: float, error: float) -> WhatIf:
+    has_subject = change.subject != NO_SUBJECT
+    name = process.places[change.subject][0] if has_subject else None
+    return WhatIf(
+        change.kind.value.format(subject=name, workers=counted(change.count, "worker")),
+        name,
+        process.keys[change.subject] if has_subject else None,
+        wall_s - change.saved_s,
+        change.saved_s,
+        error,
+    )

@@ -1,0 +1,210 @@
+"""What each lane of a process did over time, each wait cut where what it is charged to changes: what pictures of lanes show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimtab.analysis import compiled
+from trimtab.analysis.diagnosis import cause_of, cause_of_itself, table_of
+from trimtab.model import NO_SUBJECT
+from trimtab.model.enumerations import BlameCause
+from trimtab.traces import Trace
+from trimtab.traces.intervals import Doing, Group, Intervals, Kind, intervals_of
+
+Integers = NDArray[np.int64]
+# More kinds than that nobody distinguishes; those with least time share one for each state.
+MOST_CLASSES = 4000
+
+
+class LaneState(IntEnum):
+    """What a lane does, in as few kinds as eyes distinguish. Work comes first."""
+
+    WORK = 0
+    SERIAL = 1
+    RUNTIME = 2
+    BARRIER = 3
+    LOCK = 4
+    NO_TASK = 5
+    NO_REGION = 6
+    ARRIVAL = 7
+    NO_CPU = 8
+    BLOCKED = 9
+
+
+STATE_NAMES = {
+    LaneState.WORK: "work",
+    LaneState.SERIAL: "serial work",
+    LaneState.RUNTIME: "runtime",
+    LaneState.BARRIER: "barrier wait",
+    LaneState.LOCK: "lock wait",
+    LaneState.NO_TASK: "no task",
+    LaneState.NO_REGION: "no region",
+    LaneState.ARRIVAL: "resuming",
+    LaneState.NO_CPU: "no CPU",
+    LaneState.BLOCKED: "blocked",
+}
+# What a lane does, in words, and its state.
+_DOINGS = {
+    Doing.WORK: (LaneState.WORK, "works in"),
+    Doing.SERIAL: (LaneState.SERIAL, "works outside of regions"),
+    Doing.RUNTIME: (LaneState.RUNTIME, "is in the runtime"),
+    Doing.JOIN: (LaneState.BARRIER, "waits for the end of"),
+    Doing.BARRIER: (LaneState.BARRIER, "waits at a barrier of"),
+    Doing.LOCK: (LaneState.LOCK, "waits for the lock of"),
+    Doing.TASKWAIT: (LaneState.NO_TASK, "waits for tasks in"),
+    Doing.FORK: (LaneState.NO_REGION, "waits for the next region"),
+    Doing.DEPENDENCE: (LaneState.NO_TASK, "has no task: their inputs are missing"),
+    Doing.SPAWN: (LaneState.NO_TASK, "has no task until one is created"),
+    Doing.NO_FURTHER_TASK: (LaneState.NO_TASK, "has no further task"),
+    Doing.CAPPED: (LaneState.NO_TASK, "is kept from running tasks by the cap of workers"),
+    Doing.FAR_TASK: (LaneState.NO_TASK, "has no task though one was ready"),
+    Doing.BLOCKED: (LaneState.BLOCKED, "gave its CPU away in"),
+    Doing.PREEMPTED: (LaneState.NO_CPU, "has no CPU in"),
+    Doing.ARRIVAL: (LaneState.ARRIVAL, "has not begun its part of"),
+}
+
+
+@dataclass(frozen=True)
+class LaneClass:
+    """What stretches have in common: what the lane does where, and what that time is charged to (None: it works)."""
+
+    state: LaneState
+    words: str
+    subject: int = NO_SUBJECT
+    cause: BlameCause | None = None
+    blamed: int = NO_SUBJECT
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """Stretches of all lanes, by lane and begin; those of a lane do not overlap. Times in nanoseconds since the process began.
+
+    Attributes:
+        lane, giver: by their place in `lanes`; the giver of a wait: NO_LANE: not known.
+        kind: by its place in `classes`.
+        first: of each lane its first stretch, and one behind the last.
+        lanes: numbers of the lanes.
+    """
+
+    begin_ns: Integers
+    end_ns: Integers
+    lane: NDArray[np.int32]
+    giver: NDArray[np.uint32]
+    kind: NDArray[np.int32]
+    first: Integers
+    classes: tuple[LaneClass, ...]
+    lanes: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.begin_ns)
+
+    @property
+    def span_ns(self) -> int:
+        """Until the last lane ends."""
+        return int(self.end_ns.max(initial=1))
+
+
+def stretches_of(trace: Trace) -> Stretches | None:
+    """None where not all events are there, or damaged records contradict each other."""
+    intervals = intervals_of(trace)
+    if intervals is None:
+        return None
+    try:
+        charges = compiled.charges(table_of(intervals), len(intervals.lanes))
+    except compiled.CompiledError:
+        return None
+    return stretches_from(intervals, charges)
+
+
+def stretches_from(intervals: Intervals, charges: compiled.Table) -> Stretches:
+    """Busy time and the like as it is, waits as `charges` cut them."""
+    others = np.flatnonzero(intervals.kind != int(Kind.WAITING))
+    wait = charges["wait"].astype(np.int64)
+    row = np.concatenate([others, wait])
+    begin = np.concatenate([intervals.begin_ns[others], charges["begin_ns"]])
+    end = np.concatenate([intervals.end_ns[others], charges["end_ns"]])
+    numbers, own = np.unique(
+        np.concatenate([_keys_of_others(intervals, others), _keys_of_waits(intervals, charges)]),
+        return_inverse=True,
+    )
+    classes, place = _classes(intervals.groups, numbers)
+    kind = place[own].astype(np.int32)
+    lane = intervals.lane[row]
+    order = np.lexsort((begin, lane))
+    kind, classes = _most_important(kind[order], (end - begin)[order], classes)
+    first = np.searchsorted(lane[order], np.arange(len(intervals.lanes) + 1))
+    return Stretches(
+        begin[order],
+        end[order],
+        lane[order],
+        intervals.giver[row][order],
+        kind,
+        first,
+        classes,
+        intervals.lanes,
+    )
+
+
+# A key: whether it is a wait, its group, and of a wait the culprit's group and kind, and how the chain ends.
+_GROUP_BITS = 26
+_WAIT = 1 << 62
+
+
+def _keys_of_others(intervals: Intervals, rows: Integers) -> Integers:
+    return intervals.group[rows].astype(np.int64) << (_GROUP_BITS + 4) | intervals.kind[rows].astype(np.int64)
+
+
+def _keys_of_waits(intervals: Intervals, charges: compiled.Table) -> Integers:
+    has_culprit = charges["culprit"] != compiled.NO_INTERVAL
+    culprit = np.where(has_culprit, charges["culprit"], 0).astype(np.int64)
+    group = np.where(has_culprit, intervals.group[culprit], 0).astype(np.int64)
+    kind = np.where(has_culprit, intervals.kind[culprit], 0).astype(np.int64)
+    wait_group = intervals.group[charges["wait"].astype(np.int64)].astype(np.int64)
+    end = charges["end"].astype(np.int64)
+    return _WAIT | wait_group << (_GROUP_BITS + 4) | group << 4 | end << 2 | kind
+
+
+def _classes(groups: tuple[Group, ...], numbers: Integers) -> tuple[tuple[LaneClass, ...], NDArray[np.int32]]:
+    """The different classes, and which one each key is of."""
+    found: dict[LaneClass, int] = {}
+    place = [found.setdefault(_class_of(groups, number), len(found)) for number in numbers.tolist()]
+    return tuple(found), np.array(place, np.int32)
+
+
+def _class_of(groups: tuple[Group, ...], key: int) -> LaneClass:
+    group = groups[key >> (_GROUP_BITS + 4) & (1 << _GROUP_BITS) - 1]
+    state, words = _DOINGS[group.doing]
+    kind = Kind(key & 3)
+    if key & _WAIT:
+        end, culprit = key >> 2 & 3, groups[key >> 4 & (1 << _GROUP_BITS) - 1]
+        is_known = end == compiled.AT_INTERVAL
+        blamed = culprit.subject if is_known else group.subject
+        return LaneClass(state, words, group.subject, cause_of(group, end, culprit, kind), blamed)
+    if kind is Kind.RESUMING:
+        cause = cause_of_itself(group.doing, kind)
+        return LaneClass(LaneState.ARRIVAL, f"goes on late: {words}", group.subject, cause, group.subject)
+    if kind is Kind.STOPPED or group.doing is Doing.RUNTIME:
+        cause = cause_of_itself(group.doing, kind)
+        return LaneClass(state, words, group.subject, cause, group.subject)
+    return LaneClass(state, words, group.subject)
+
+
+def _most_important(
+    kind: NDArray[np.int32], length: Integers, classes: tuple[LaneClass, ...]
+) -> tuple[NDArray[np.int32], tuple[LaneClass, ...]]:
+    """At most MOST_CLASSES classes with most time; behind them one of each state that others share."""
+    time = np.bincount(kind, weights=length, minlength=len(classes))
+    order = np.argsort(-time, kind="stable")
+    kept, rest = order[:MOST_CLASSES], order[MOST_CLASSES:]
+    place = np.empty(len(classes), np.int32)
+    place[kept] = np.arange(len(kept))
+    for at in rest.tolist():
+        place[at] = len(kept) + int(classes[at].state)
+    return place[kind], (*(classes[at] for at in kept.tolist()), *OTHERS)
+
+
+OTHERS = tuple(LaneClass(state, f"{name}, several kinds") for state, name in STATE_NAMES.items())

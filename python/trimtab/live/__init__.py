@@ -1,0 +1,1 @@
+"""What running programs do, from the memory-mapped files of their run directories."""

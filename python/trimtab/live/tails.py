@@ -1,0 +1,123 @@
+"""The newest events of each lane: which region, part, task or scope it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+import numpy as np
+
+from trimtab.model import Records
+from trimtab.model.enumerations import EventKind
+from trimtab.readers import layout
+
+LENGTH = 32
+# Region, part, inner (task) and scope.
+_PAIRS = (
+    (EventKind.REGION_BEGIN, EventKind.REGION_END),
+    (EventKind.WORK_BEGIN, EventKind.WORK_END),
+    (EventKind.TASK_BEGIN, EventKind.TASK_END),
+    (EventKind.SCOPE_BEGIN, EventKind.SCOPE_END),
+)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a lane has begun and not ended; ticks 0: nothing.
+
+    Attributes:
+        subject: of the innermost.
+        outer_ticks: when the outermost began.
+        instance: of the outermost region.
+    """
+
+    ticks: int = 0
+    subject: int = -1
+    outer_ticks: int = 0
+    instance: int = 0
+
+
+NOTHING = Opened()
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What a lane is in.
+
+    Attributes:
+        last_end: ticks of the last end of a part; 0: none is known.
+        last_instance: its instance.
+        subject: the subject that it is in; -1: none.
+    """
+
+    region: Opened = NOTHING
+    part: Opened = NOTHING
+    inner: Opened = NOTHING
+    scope: Opened = NOTHING
+    last_end: int = 0
+    last_instance: int = 0
+    subject: int = -1
+
+
+def tails_of(newest: Sequence[Records], before: Sequence[Tail]) -> list[Tail]:
+    """The tails of lanes with these newest events, each with what it was before."""
+    if not newest:
+        return []
+    # All lanes at once, the newest event first; what is missing is of kind none.
+    events = np.zeros((len(newest), LENGTH), layout.EVENT)
+    for lane, records in enumerate(newest):
+        events[lane, : len(records)] = records[::-1]
+    kinds = np.ascontiguousarray(events["kind"])
+    # Events are older than this only where they were overwritten.
+    oldest = np.where(kinds[:, -1] != EventKind.NONE, events["ticks"][:, -1], 0).tolist()
+    opened = [_opened(events, kinds, *pair) for pair in _PAIRS]
+    is_end = kinds == EventKind.WORK_END
+    has_end, ends = is_end.any(axis=1).tolist(), events[np.arange(len(newest)), is_end.argmax(axis=1)]
+    ticks, instances = ends["ticks"].tolist(), ends["a"].tolist()
+    tails = []
+    for lane, old in enumerate(before):
+        region, part, inner, scope = (
+            _chosen(found, lane, kept, oldest[lane])
+            for found, kept in zip(opened, (old.region, old.part, old.inner, old.scope), strict=True)
+        )
+        newest_of = max(region, part, inner, scope, key=_BEGIN)
+        end, instance = (ticks[lane], instances[lane]) if has_end[lane] else (old.last_end, old.last_instance)
+        tails.append(Tail(region, part, inner, scope, end, instance, newest_of.subject))
+    return tails
+
+
+_BEGIN = attrgetter("ticks")
+
+
+def _opened(events: Records, kinds: Records, begin: int, end: int) -> list[Opened | None] | None:
+    """What is open in each row. None: nothing in a row, or in any, says; an older event may."""
+    is_begin, is_end = kinds == begin, kinds == end
+    is_told = (is_begin | is_end).any(axis=1)
+    if not is_told.any():
+        return None
+    balance = (is_begin.astype(np.int64) - is_end).cumsum(axis=1)
+    depth = balance.max(axis=1)
+    rows = np.arange(len(events))
+    inner = events[rows, (balance >= 1).argmax(axis=1)]
+    outer = events[rows, (balance >= depth[:, None]).argmax(axis=1)]
+    columns = zip(
+        is_told.tolist(),
+        depth.tolist(),
+        inner["ticks"].tolist(),
+        inner["subject"].tolist(),
+        outer["ticks"].tolist(),
+        outer["a"].tolist(),
+        strict=True,
+    )
+    return [
+        (Opened(*begun) if levels >= 1 else NOTHING) if told else None for told, levels, *begun in columns
+    ]
+
+
+def _chosen(found: list[Opened | None] | None, lane: int, old: Opened, oldest: int) -> Opened:
+    """What was open before its events were overwritten still is, unless others say more; where none were, nothing was."""
+    told = found[lane] if found is not None else None
+    if told is not None:
+        return told
+    return old if 0 < old.ticks < oldest else NOTHING

@@ -1,0 +1,125 @@
+"""An OTF2 archive that is written."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import repeat, starmap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimtab.otf2 import numbers
+from trimtab.otf2.library import POINTER, U8, U64, Library
+
+NAME = "traces"
+"""What Score-P calls archives."""
+ANCHOR = f"{NAME}.otf2"
+"""The file that tools open."""
+_CHUNK_OF_EVENTS, _CHUNK_OF_DEFINITIONS = 1 << 20, 4 << 20
+_BEFORE_FLUSH = ctypes.CFUNCTYPE(U8, POINTER, U8, U64, POINTER, ctypes.c_bool)
+
+
+class _FlushCallbacks(ctypes.Structure):
+    _fields_ = (("before", _BEFORE_FLUSH), ("after", POINTER))
+
+
+class Calls:
+    """Calls of functions of a writer in a given order: no Python step for each, and no pause to ask how each went."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[Any, ...]] = []
+        self._names: dict[int, str] = {}
+        self._places: list[NDArray[np.int64]] = []
+
+    def add(
+        self, library: Library, places: NDArray[np.int64], name: str, *arguments: NDArray[Any] | int | None
+    ) -> None:
+        """One call at each of `places`, in whose order all are made; an argument is an array, or the same in all calls."""
+        function = library.raw(name)
+        self._names[id(function)] = name
+        columns = [
+            argument.tolist() if isinstance(argument, np.ndarray) else repeat(argument)
+            for argument in arguments
+        ]
+        self._rows.extend(zip(repeat(function, len(places)), *columns, strict=False))
+        self._places.append(places)
+
+    def run(self, library: Library) -> None:
+        """Make all calls.
+
+        Raises:
+            Failure: of the first that failed; none after it is made.
+        """
+        if not self._rows:
+            return
+        order = np.argsort(np.concatenate(self._places), kind="stable")
+        rows = map(self._rows.__getitem__, order.tolist())
+        call: Callable[..., int] = type(self._rows[0][0]).__call__
+        for at, code in enumerate(starmap(call, rows)):
+            if code:
+                function = self._rows[int(order[at])][0]
+                raise library.failure(self._names[id(function)], code)
+
+
+class Archive:
+    """Events first, location by location, then the definitions."""
+
+    def __init__(self, library: Library, folder: Path) -> None:
+        self.library = library
+        library.silence()
+        name, where = NAME.encode(), bytes(folder)
+        self._handle = library.make(
+            "Archive_Open",
+            where,
+            name,
+            numbers.FileMode.WRITE,
+            _CHUNK_OF_EVENTS,
+            _CHUNK_OF_DEFINITIONS,
+            numbers.POSIX_FILES,
+            numbers.UNCOMPRESSED,
+        )
+        self._flush = _FlushCallbacks(_BEFORE_FLUSH(lambda *_: numbers.FLUSH), None)
+        library.call("Archive_SetFlushCallbacks", self._handle, ctypes.addressof(self._flush), None)
+        library.call("Archive_SetSerialCollectiveCallbacks", self._handle)
+        library.call("Archive_SetCreator", self._handle, b"trimtab")
+        library.call("Archive_OpenEvtFiles", self._handle)
+        self._locations: list[int] = []
+
+    @contextmanager
+    def events(self, location: int) -> Iterator[tuple[int, Callable[[], int]]]:
+        """The writer of a location's events, and how many it has written."""
+        writer = self.library.make("Archive_GetEvtWriter", self._handle, location)
+        self._locations.append(location)
+
+        def count() -> int:
+            result = ctypes.c_uint64()
+            self.library.call("EvtWriter_GetNumberOfEvents", writer, ctypes.addressof(result))
+            return result.value
+
+        yield writer, count
+        self.library.call("Archive_CloseEvtWriter", self._handle, writer)
+
+    def close(self, write_definitions: Callable[[int], None]) -> None:
+        """Write the definitions, with the writer that is given to the function, and end the archive."""
+        call = self.library.call
+        call("Archive_CloseEvtFiles", self._handle)
+        call("Archive_OpenDefFiles", self._handle)
+        # Readers expect a file of definitions for each location, although all definitions are the same for all.
+        for location in self._locations:
+            writer = self.library.make("Archive_GetDefWriter", self._handle, location)
+            call("Archive_CloseDefWriter", self._handle, writer)
+        call("Archive_CloseDefFiles", self._handle)
+        writer = self.library.make("Archive_GetGlobalDefWriter", self._handle)
+        write_definitions(writer)
+        call("Archive_CloseGlobalDefWriter", self._handle, writer)
+        self.discard()
+
+    def discard(self) -> None:
+        """Free what it has; nothing once it is closed."""
+        handle, self._handle = self._handle, 0
+        if handle:
+            self.library.call("Archive_Close", handle)

@@ -1,0 +1,68 @@
+"""What tasks gave each other, from the events of all lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimtab.model.enumerations import EventKind, WaitCause
+from trimtab.traces.intervals.lane_parts import LaneParts
+from trimtab.traces.tasks.model import Integers
+
+Numbers = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class TaskEvents:
+    """Events of one kind, of all lanes: two identities, the subject, the argument, and ticks since the process began."""
+
+    a: Numbers
+    b: Numbers
+    subject: Integers
+    arg: Integers
+    at: Integers
+
+    @staticmethod
+    def of(lanes: Sequence[LaneParts], kind: EventKind) -> TaskEvents:
+        tables = [_events(parts, kind) for parts in lanes]
+        return TaskEvents(*(np.concatenate([table[column] for table in tables]) for column in range(5)))
+
+
+def _events(parts: LaneParts, kind: EventKind) -> tuple[Numbers, Numbers, Integers, Integers, Integers]:
+    events = parts.lane.events
+    own = events[(events["kind"] == kind) & (events["a"] != 0)]
+    start = np.uint64(parts.start)
+    ticks = (np.maximum(own["ticks"], start) - start).astype(np.int64)
+    subject, arg = own["subject"].astype(np.int64), own["arg"].astype(np.int64)
+    return own["a"].astype(np.uint64), own["b"].astype(np.uint64), subject, arg, ticks
+
+
+@dataclass(frozen=True)
+class AllEvents:
+    """What the events say of tasks beside their slices."""
+
+    created: TaskEvents
+    ready: TaskEvents
+    edges: TaskEvents
+    dependences: TaskEvents
+    """Edges that are of tasks and not of a moment: the receiver may begin when the giver has ended."""
+    suspended: TaskEvents
+
+    @staticmethod
+    def of(lanes: Sequence[LaneParts]) -> AllEvents:
+        edges = TaskEvents.of(lanes, EventKind.EDGE)
+        is_timed = edges.arg != WaitCause.OTHER
+        return AllEvents(
+            TaskEvents.of(lanes, EventKind.TASK_CREATED),
+            TaskEvents.of(lanes, EventKind.TASK_READY),
+            _pick(edges, is_timed),
+            _pick(edges, ~is_timed),
+            TaskEvents.of(lanes, EventKind.TASK_SUSPENDED),
+        )
+
+
+def _pick(events: TaskEvents, chosen: NDArray[np.bool_]) -> TaskEvents:
+    return TaskEvents(*(column[chosen] for column in vars(events).values()))

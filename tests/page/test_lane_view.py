@@ -1,0 +1,324 @@
+"""Lanes over time in a browser: by wheel, drag, key and click; from findings and blame; for screen readers; served."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import report_samples as samples
+from browser import Browser
+from python.synthetic import LaneFile, ProcessFiles, S, event, subject, write_run
+from trimtab.analysis.report import build
+from trimtab.model.enumerations import EventKind, RecordLevel
+from trimtab.readers import open_run
+from trimtab.report import lane_page, page
+
+NAMES = ("solve", samples.NASTY[0])
+CANVAS = "document.querySelector('.lane-canvas')"
+DETAIL = "document.querySelector('.lane-detail').textContent"
+RANGE = "document.querySelector('#lanes-over-time [role=status]').textContent"
+PICTURE = f"{CANVAS}.toDataURL()"
+GUTTER, AXIS = 150, 24
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no chromium on PATH")
+    with Browser(chromium) as result:
+        yield result
+
+
+def events_of(lane: int, regions: int, wall: float) -> list[bytes]:
+    """Lane 0 forks regions; lane 1 takes 4/5 of each, lane 0 2/5 of it: it waits."""
+    step = wall / regions
+    events = []
+    for number in range(regions):
+        begin, instance, name = number * step, number + 1, 1 + number % 2
+        end = begin + step * (0.4 if lane == 0 else 0.8)
+        if lane == 0:
+            events.append(event(int(begin * S), EventKind.REGION_BEGIN, name, instance, arg=1))
+        events.append(event(int((begin + step * 0.01) * S), EventKind.WORK_BEGIN, name, instance))
+        events.append(event(int(end * S), EventKind.WORK_END, name, instance))
+        if lane == 0:
+            events.append(
+                event(int((begin + step * 0.82) * S), EventKind.REGION_END, name, instance, 2, arg=1)
+            )
+    return events
+
+
+def process(pid: int = 100, regions: int = 10, wall: float = 10.0, begin: float = 0.0) -> ProcessFiles:
+    return ProcessFiles(
+        [LaneFile(events=events_of(lane, regions, wall), run_s=wall * 0.8) for lane in range(2)],
+        [subject(number, name=name) for number, name in enumerate(NAMES, 1)],
+        wall=wall,
+        parallel=wall,
+        level=RecordLevel.TRACE,
+        cpus=2.0,
+        pid=pid,
+        begin=begin,
+    )
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Callable[..., Browser]:
+    """show(PROCESS.., **how): the page of a run of these processes."""
+
+    def go(*processes: ProcessFiles, **mode: Any) -> Browser:
+        run = open_run(write_run(tmp_path / "run", *(processes or (process(),))))
+        path = tmp_path / "page.html"
+        path.write_text(page(build(run), lane_page(run)))
+        browser.open(path, **{"height": 3000, **mode})
+        wait(browser)
+        return browser
+
+    return go
+
+
+def wait(browser: Browser) -> None:
+    """Until tiles that are under way have come and are drawn."""
+    picture = None
+    while picture != (picture := browser.run(PICTURE)):
+        browser.run("new Promise(done => setTimeout(done, 200))")
+        browser.settle()
+
+
+def place(browser: Browser) -> tuple[float, float, float]:
+    """Where the lanes begin, and how wide they are."""
+    left, top, width = browser.run(
+        f"(({{left, top, width}}) => [left, top, width])({CANVAS}.getBoundingClientRect())"
+    )
+    return left + GUTTER, top + AXIS, width - GUTTER
+
+
+def at(browser: Browser, second: float, lane: int, lanes: int = 2, wall: float = 10.0) -> tuple[float, float]:
+    """The point of the canvas that shows a lane at a time of the whole run."""
+    left, top, width = place(browser)
+    height = browser.run(f"{CANVAS}.clientHeight") - AXIS
+    return left + width * second / wall, top + height * (lane + 0.5) / lanes
+
+
+def test_first_picture_asks_for_nothing(show: Callable[..., Browser], tmp_path: Path) -> None:
+    browser = show()
+    assert browser.complaints() == []
+    assert browser.requests() == [(tmp_path / "page.html").resolve().as_uri()]
+    colours = browser.run(
+        f"(({{data}}) => new Set(new Uint32Array(data.buffer)).size)({CANVAS}.getContext('2d').getImageData(200, 40, 600, 60))"
+    )
+    assert colours > 4
+
+
+def test_click_on_a_wait_tells_who_it_waits_for(show: Callable[..., Browser]) -> None:
+    browser = show()
+    browser.click(*at(browser, 0.6, 0))
+    text = browser.run(DETAIL)
+    assert "thread 0 worker waits for the end of solve" in text and "thread 1 worker works in solve" in text
+    assert "Charged to:" in text and "at solve" in text
+    browser.run("document.querySelector('.lane-detail .chain button').click()")
+    text = browser.run(DETAIL)
+    assert (
+        text.startswith("thread 1 worker works in solve for 790 ms")
+        and "thread 1 worker ended these waits:" in text
+    )
+    assert browser.complaints() == []
+
+
+def test_keys_select_zoom_and_move(show: Callable[..., Browser]) -> None:
+    browser = show()
+    browser.run(f"{CANVAS}.focus()")
+    whole = browser.run(PICTURE)
+    browser.press("ArrowRight")
+    first = browser.run(DETAIL)
+    browser.press("ArrowDown")
+    assert browser.run(DETAIL) != first
+    browser.press("ArrowRight")
+    moved = browser.run(DETAIL)
+    browser.press("ArrowLeft")
+    assert browser.run(DETAIL) != moved
+    browser.press("Enter")
+    assert browser.run(RANGE) != "" and browser.run(PICTURE) != whole
+    low = browser.run(RANGE)
+    browser.press("ArrowRight", shift=True)
+    assert browser.run(RANGE) != low
+    browser.press("0")
+    browser.press("Escape")
+    assert browser.run(RANGE) == "" and browser.run(PICTURE) == whole
+    browser.press("+")
+    assert browser.run(RANGE).startswith("5 s")
+    browser.press("-")
+    assert browser.run(RANGE) == ""
+    browser.click(*at(browser, 0.6, 0))
+    browser.press("g")
+    assert browser.run(DETAIL).startswith("thread 1 worker works in solve")
+    assert browser.complaints() == []
+
+
+def test_wheel_zooms_where_the_pointer_is_and_drag_moves(show: Callable[..., Browser]) -> None:
+    browser = show()
+    x, y = at(browser, 2.5, 0)
+    browser.wheel(x, y, -250)
+    assert browser.run(RANGE) == ""  # without the focus the page scrolls
+    browser.run("scrollTo(0, 0)")
+    browser.run(f"{CANVAS}.focus({{preventScroll: true}})")
+    x, y = at(browser, 2.5, 0)
+    browser.wheel(x, y, -250)
+    assert browser.run(RANGE) == "5 s from 1.25 s on"
+    browser.mouse("mousePressed", x, y, "left")
+    browser.mouse("mouseMoved", x + place(browser)[2] / 10, y, "left")
+    browser.mouse("mouseReleased", x + place(browser)[2] / 10, y, "left")
+    browser.settle()
+    (low,) = re.fullmatch(r"5 s from (\d+) ms on", browser.run(RANGE)).groups()
+    assert abs(int(low) - 750) < 8
+    # The charts below follow.
+    browser.run("new Promise(done => setTimeout(done, 300))")
+    assert f"{low} ms to 5.75 s" in browser.run("document.querySelector('#over-time').textContent")
+
+
+def test_blame_leads_to_the_longest_wait(show: Callable[..., Browser]) -> None:
+    browser = show()
+    browser.run(
+        "[...document.querySelectorAll('#blame tbody tr')].find(row => row.cells[1].textContent === 'solve').querySelector('button').click()"
+    )
+    wait(browser)
+    assert "at solve" in browser.run(DETAIL) and browser.run(RANGE) != ""
+    assert browser.run("document.activeElement === document.querySelector('.lane-canvas')")
+    assert browser.complaints() == []
+
+
+def test_search_dims_and_jumps(show: Callable[..., Browser]) -> None:
+    browser = show()
+    before = browser.run(PICTURE)
+    search = "document.querySelector('[aria-label=\"Search lanes\"]')"
+    browser.run(f"{search}.value = 'sol'; {search}.dispatchEvent(new Event('input'))")
+    browser.settle()
+    assert browser.run(PICTURE) != before
+    browser.run(f"{search}.focus()")
+    browser.press("Enter")
+    wait(browser)
+    assert "solve" in browser.run(DETAIL) and browser.run(RANGE) != ""
+    browser.run(f"{search}.value = 'nothing of that'; {search}.dispatchEvent(new Event('input'))")
+    assert "nothing has this name" in browser.run("document.querySelector('.lane-filters').textContent")
+
+
+def test_filters_of_processes_and_lanes(show: Callable[..., Browser]) -> None:
+    browser = show(process(100), process(200, regions=5, begin=2.0))
+    browser.run("document.querySelector('#lanes-over-time details').open = true")
+    browser.settle()
+    names = "[...document.querySelectorAll('.lane-table tbody th')].map(each => each.textContent)"
+    assert len(browser.run(names)) == 4
+    lanes = "document.querySelector('[aria-label=\"Filter lanes\"]')"
+    browser.run(f"{lanes}.value = '1'; {lanes}.dispatchEvent(new Event('input'))")
+    browser.run("new Promise(done => setTimeout(done, 300))")
+    assert browser.run(names) == ["process 100 (app), thread 1 worker", "process 200 (app), thread 1 worker"]
+    chooser = "document.querySelector('[aria-label=\"Process of the lanes\"]')"
+    browser.run(f"{chooser}.selectedIndex = 2; {chooser}.dispatchEvent(new Event('change'))")
+    browser.run("new Promise(done => setTimeout(done, 300))")
+    assert browser.run(names) == ["process 200 (app), thread 1 worker"]
+    assert browser.complaints() == []
+
+
+def test_a_table_has_what_is_seen(show: Callable[..., Browser]) -> None:
+    browser = show()
+    browser.run("document.querySelector('#lanes-over-time details').open = true")
+    browser.settle()
+    head = browser.run("[...document.querySelectorAll('.lane-table thead th')].map(each => each.textContent)")
+    rows = browser.run(
+        "[...document.querySelectorAll('.lane-table tbody tr')].map(row => [...row.cells].map(each => each.textContent))"
+    )
+    assert (
+        head[0] == "lane"
+        and head[-1] == "most work"
+        and [row[0] for row in rows] == ["thread 0 worker", "thread 1 worker"]
+    )
+    work = head.index("work")
+    # Ten regions of 1 s each: lane 0 works for 0.39 s of each, lane 1 for 0.79 s.
+    assert [row[work] for row in rows] == ["3.9 s", "7.9 s"]
+    assert "solve" in rows[0][-1]
+
+
+def test_dark_and_light_are_drawn_anew(show: Callable[..., Browser]) -> None:
+    browser = show(dark=True)
+    before = browser.run(PICTURE)
+    browser.run("document.querySelector('.theme').click()")
+    browser.settle()
+    assert browser.run(PICTURE) != before and browser.complaints() == []
+
+
+@pytest.mark.parametrize("width", [340, 1280])
+def test_hostile_names_are_text(show: Callable[..., Browser], width: int) -> None:
+    browser = show(width=width)
+    browser.run(f"{CANVAS}.focus()")
+    for key in ("ArrowRight", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight"):
+        browser.press(key)
+    browser.run("document.querySelector('#lanes-over-time details').open = true")
+    browser.settle()
+    assert browser.run("document.querySelectorAll('main script, main img, iframe').length") == 0
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.run("document.title").endswith("trimtab") and browser.complaints() == []
+
+
+def test_a_browser_that_cannot_decompress_says_so(
+    browser: Browser, show: Callable[..., Browser], tmp_path: Path
+) -> None:
+    show()
+    script = browser._call(
+        "Page.addScriptToEvaluateOnNewDocument", source="delete globalThis.DecompressionStream"
+    )
+    try:
+        browser.open(tmp_path / "page.html")
+        assert "Firefox 113" in browser.run("document.querySelector('#lanes-over-time').textContent")
+        assert browser.run("document.querySelectorAll('.card, #regions').length") > 0
+        assert browser.complaints() == []
+    finally:
+        browser._call("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
+
+
+def test_a_served_page_gets_single_events_from_its_server(
+    browser: Browser, tmp_path: Path, trimtab: str
+) -> None:
+    run = write_run(tmp_path / "run", process(regions=40_000))
+    with subprocess.Popen(
+        [trimtab, "view", "--no-browser", str(run)], stdout=subprocess.PIPE, text=True
+    ) as served:
+        try:
+            assert served.stdout is not None
+            address = served.stdout.readline().split()[-1]
+            browser.open(address, height=3000)
+            wait(browser)
+            assert browser.run("document.querySelectorAll('script[id^=tile]').length") == 1
+            browser.run(f"{CANVAS}.focus()")
+            for _ in range(14):
+                browser.press("+")
+            wait(browser)
+            browser.press("ArrowRight")
+            assert "\u00b5s" in browser.run(DETAIL)
+            asked = [url for url in browser.requests() if "/tile/0.s." in url]
+            assert asked and all(url.startswith(address) for url in browser.requests())
+            assert browser.complaints() == []
+        finally:
+            served.terminate()
+    assert served.returncode == 0
+
+
+def test_levels_of_detail_and_a_window_show_the_same(browser: Browser, tmp_path: Path) -> None:
+    """Of a run with more stretches than the page draws one by one."""
+    run = open_run(write_run(tmp_path / "run", process(regions=60_000)))
+    lanes = lane_page(run)
+    assert lanes is not None and len(lanes.head["processes"][0]["bounds"]) > 6
+    (tmp_path / "page.html").write_text(page(build(run), lanes))
+    browser.open(tmp_path / "page.html", height=3000)
+    wait(browser)
+    browser.run("document.querySelector('#lanes-over-time details').open = true")
+    browser.settle()
+    work = browser.run(
+        "[...document.querySelectorAll('.lane-table tbody td:nth-child(2)')].map(each => each.textContent)"
+    )
+    figures = np.array([float(text.removesuffix(" s")) for text in work])
+    assert figures == pytest.approx([3.9, 7.9], abs=0.05)

@@ -1,0 +1,241 @@
+"""Who ends a wait: constructs in which the lane that ends it has to be found among several, in small traces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic import LaneFile, event, packed
+from test_intervals import (
+    OTHER_TASK,
+    REGION,
+    TASK,
+    Row,
+    at,
+    charges_of,
+    fork,
+    instant,
+    known,
+    lane,
+    part,
+    state,
+    task,
+    trace_of,
+    wait,
+)
+from trimtab.analysis.diagnosis import diagnosis_of
+from trimtab.model import NO_SUBJECT
+from trimtab.model.enumerations import BlameCause, EventKind, WaitCause, WaitKind, WorkerState
+from trimtab.readers import layout
+from trimtab.traces import Trace
+from trimtab.traces.intervals import Doing, Kind
+
+
+def rows_doing(trace: Trace, *doing: Doing) -> set[Row]:
+    return {row for row in known(trace) if row[3] in doing}
+
+
+def unattributed(trace: Trace) -> float:
+    diagnosis = diagnosis_of(trace)
+    assert diagnosis is not None
+    on_path = sum(share.seconds for share in diagnosis.path if share.cause is BlameCause.UNATTRIBUTED)
+    return on_path + sum(c.seconds for c in diagnosis.charges if c.cause is BlameCause.UNATTRIBUTED)
+
+
+def team(*members: list[list[tuple[float, bytes]]]) -> list[LaneFile]:
+    """A region of 10 s whose members do this."""
+    return [
+        lane(*([fork(0, 10)] if number == 0 else []), part(0, 10), *own) for number, own in enumerate(members)
+    ]
+
+
+def test_taskwait_waits_for_the_child_that_ended_last(tmp_path: Path) -> None:
+    trace = trace_of(
+        tmp_path,
+        *team(
+            [instant(1, EventKind.TASK_CREATED, 7), wait(2, 8.5, WaitKind.TASKWAIT)],
+            [task(1, 5, 6, OTHER_TASK)],
+            [task(1.5, 8, 7)],
+        ),
+    )
+    assert rows_doing(trace, Doing.TASKWAIT) == {
+        (0, 2, 8, Doing.TASKWAIT, Kind.WAITING, 2),
+        (0, 8, 8.5, Doing.TASKWAIT, Kind.RESUMING, -1),
+    }
+    assert charges_of(diagnosis_of(trace))[BlameCause.DEPENDENCE_CHAIN, TASK] == 6.0
+    assert unattributed(trace) == 0
+
+
+def test_taskwait_for_nothing_is_the_runtimes_time(tmp_path: Path) -> None:
+    trace = trace_of(tmp_path, *team([wait(2, 3, WaitKind.TASKWAIT)], [task(4, 5, 6)]))
+    assert rows_doing(trace, Doing.TASKWAIT) == {(0, 2, 3, Doing.TASKWAIT, Kind.RESUMING, -1)}
+
+
+def test_at_a_barrier_a_member_waits_for_who_makes_tasks_and_then_for_who_runs_them(tmp_path: Path) -> None:
+    created = instant(4, EventKind.TASK_CREATED, 7)
+    # 1 waits from the beginning, runs a task in the barrier, and leaves when the task of 2 has ended.
+    trace = trace_of(
+        tmp_path,
+        *team(
+            [created, wait(6, 9)],
+            # A wait's duration leaves out the tasks that ran in it.
+            [task(4.5, 5, 7), [(9, event(at(1), EventKind.WAIT, REGION, at(8), 1, arg=WaitKind.BARRIER))]],
+            [wait(5, 5.5), task(5.5, 8, 8), wait(8, 9)],
+        ),
+    )
+    rows = rows_doing(trace, Doing.BARRIER)
+    assert (1, 1, 4, Doing.BARRIER, Kind.WAITING, 0) in rows
+    assert (1, 4, 4.5, Doing.BARRIER, Kind.RESUMING, -1) in rows
+    assert (0, 6, 8, Doing.BARRIER, Kind.WAITING, 2) in rows
+    assert (1, 5, 8, Doing.BARRIER, Kind.WAITING, 2) in rows
+
+
+def test_the_forker_waits_for_tasks_that_run_in_the_barrier_of_the_join(tmp_path: Path) -> None:
+    trace = trace_of(tmp_path, lane(fork(0, 9), part(0, 2)), lane(part(0, 3), task(3, 8, 5)))
+    assert (0, 2, 8, Doing.JOIN, Kind.WAITING, 1) in known(trace)
+    assert unattributed(trace) == 0
+
+
+def test_ordered_waits_for_the_iteration_before(tmp_path: Path) -> None:
+    def turn(begin: float, end: float) -> list[tuple[float, bytes]]:
+        return wait(begin, end, WaitKind.ORDERED)
+
+    trace = trace_of(tmp_path, *team([turn(1, 1), turn(5, 7)], [turn(1, 3)], [turn(2, 5)]))
+    assert rows_doing(trace, Doing.ORDERED) == {
+        (1, 1, 3, Doing.ORDERED, Kind.WAITING, 0),
+        (2, 2, 5, Doing.ORDERED, Kind.WAITING, 1),
+        (0, 5, 7, Doing.ORDERED, Kind.WAITING, 2),
+    }
+    charges = charges_of(diagnosis_of(trace))
+    assert charges == {(BlameCause.DEPENDENCE_CHAIN, REGION): 2 + 3 + 2.0}
+
+
+def test_a_barrier_that_only_one_member_records_shifts_no_other(tmp_path: Path) -> None:
+    # libgomp's copyprivate: who executed the single waits for the others to copy.
+    trace = trace_of(tmp_path, *team([wait(1, 1.5, WaitKind.SINGLE), wait(3, 6)], [wait(5, 6)]))
+    assert (0, 3, 5, Doing.BARRIER, Kind.WAITING, 1) in known(trace)
+
+
+def workers(*own: list[list[tuple[float, bytes]]], begin: float = 0.0) -> list[LaneFile]:
+    return [lane(state(begin, WorkerState.RUNS), *parts, worker_of=1) for parts in own]
+
+
+def main_thread(*made: float) -> LaneFile:
+    events = [
+        entry
+        for number, second in enumerate(made, 1)
+        for entry in instant(second, EventKind.TASK_CREATED, number)
+    ]
+    return lane(events, head={})
+
+
+def test_workers_wait_for_the_thread_that_makes_the_tasks_and_it_for_them(tmp_path: Path) -> None:
+    idle = [state(0, WorkerState.IDLE), state(3, WorkerState.RUNS), task(3, 6, 1), state(6, WorkerState.IDLE)]
+    trace = trace_of(tmp_path, main_thread(2), *workers(idle))
+    assert known(trace) == {
+        (0, 0, 3, Doing.SERIAL, Kind.BUSY, -1),
+        (0, 3, 6, Doing.TASKS, Kind.WAITING, 1),
+        (0, 6, 10, Doing.SERIAL, Kind.BUSY, -1),
+        (1, 0, 2, Doing.SPAWN, Kind.WAITING, 0),
+        (1, 2, 3, Doing.SPAWN, Kind.RESUMING, -1),
+        (1, 3, 6, Doing.WORK, Kind.BUSY, -1),
+        (1, 6, 10, Doing.END, Kind.WAITING, 0),
+    }
+    assert unattributed(trace) == 0
+    assert charges_of(diagnosis_of(trace))[BlameCause.SERIAL_PART, NO_SUBJECT] == 2 + 4.0
+
+
+def test_switches_say_when_the_thread_outside_waited(tmp_path: Path) -> None:
+    def switch(second: float, kind: EventKind) -> bytes:
+        return packed(layout.EVENT, ticks=at(second), kind=kind, arg=0, b=0)
+
+    switches = [switch(4, EventKind.SWITCH_OUT), switch(7, EventKind.SWITCH_IN)]
+    idle = [task(1, 6, 1), state(6, WorkerState.IDLE)]
+    trace = trace_of(tmp_path, main_thread(0.5), *workers(idle), switches=switches)
+    assert {row for row in known(trace) if row[0] == 0} == {
+        (0, 0, 4, Doing.SERIAL, Kind.BUSY, -1),
+        (0, 4, 6, Doing.TASKS, Kind.WAITING, 1),
+        (0, 6, 7, Doing.TASKS, Kind.RESUMING, -1),
+        (0, 7, 10, Doing.SERIAL, Kind.BUSY, -1),
+    }
+
+
+def test_the_worker_of_the_last_task_does_not_wait_for_itself(tmp_path: Path) -> None:
+    trace = trace_of(
+        tmp_path,
+        main_thread(0),
+        *workers([task(0, 4, 1), state(4, WorkerState.IDLE)], [task(0, 7, 2), state(7, WorkerState.IDLE)]),
+    )
+    assert rows_doing(trace, Doing.NO_FURTHER_TASK, Doing.END) == {
+        (1, 4, 7, Doing.NO_FURTHER_TASK, Kind.WAITING, 2),
+        (1, 7, 10, Doing.END, Kind.WAITING, 0),
+        (2, 7, 10, Doing.END, Kind.WAITING, 0),
+    }
+
+
+def test_before_a_worker_begins_it_waits_for_the_thread_that_makes_its_runtime(tmp_path: Path) -> None:
+    trace = trace_of(tmp_path, main_thread(2), *workers([task(4, 10, 1)], begin=3))
+    assert {row for row in known(trace) if row[0] == 1} == {
+        (1, 0, 2, Doing.FORK, Kind.WAITING, 0),
+        (1, 2, 3, Doing.FORK, Kind.RESUMING, -1),
+        (1, 3, 4, Doing.RUNTIME, Kind.BUSY, -1),
+        (1, 4, 10, Doing.WORK, Kind.BUSY, -1),
+    }
+
+
+def suspended(begin: float, number: int, resumed: float, end: float) -> list[tuple[float, bytes]]:
+    return [
+        *task(begin, end, number)[:1],
+        *instant((begin + resumed) / 2, EventKind.TASK_SUSPENDED, number, arg=WaitCause.FUTURE),
+        *instant(resumed, EventKind.TASK_RESUMED, number, arg=WaitCause.FUTURE),
+        *task(begin, end, number)[1:],
+    ]
+
+
+@pytest.mark.parametrize("is_recorded", [True, False])
+def test_what_made_a_suspended_task_before_does_not_let_it_go_on(tmp_path: Path, is_recorded: bool) -> None:
+    # Task 1 runs from 0 to 3, and again from 6 on.
+    waiting = [suspended(0, 1, 6, 10), state(3, WorkerState.IDLE), state(6, WorkerState.RUNS)]
+    gift = instant(5, EventKind.EDGE, 2, 1, WaitCause.FUTURE) if is_recorded else []
+    trace = trace_of(tmp_path, main_thread(0), *workers(waiting, [task(0, 10, 2), gift]))
+    rows = rows_doing(trace, Doing.DEPENDENCE, Doing.RESUMPTION, Doing.FAR_TASK)
+    if is_recorded:
+        assert rows == {
+            (1, 3, 5, Doing.DEPENDENCE, Kind.WAITING, 2),
+            (1, 5, 6, Doing.DEPENDENCE, Kind.RESUMING, -1),
+        }
+    else:
+        assert rows == {(1, 3, 6, Doing.RESUMPTION, Kind.WAITING, -1)}
+
+
+def test_a_task_whose_stack_another_worker_took_over_ended_there(tmp_path: Path) -> None:
+    # The outer task 1 begins on one worker and ends on the other.
+    first = [task(0, 9, 1)[:1], state(3, WorkerState.IDLE)]
+    second = [task(0, 9, 1)[1:], task(3, 4, 2), state(9, WorkerState.IDLE)]
+    trace = trace_of(tmp_path, main_thread(0), *workers(first, second))
+    assert (1, 9, 10, Doing.END, Kind.WAITING, 0) in known(trace)
+    assert unattributed(trace) == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_tasks_leave_nothing_unattributed(tmp_path: Path, seed: int) -> None:
+    """Times are on a coarse grid, so that many are equal."""
+    random = np.random.default_rng(seed)
+    number = 0
+    own: list[list[list[tuple[float, bytes]]]] = []
+    for _ in range(3):
+        parts: list[list[tuple[float, bytes]]] = []
+        now = 0
+        while now < 8:
+            begin = now + int(random.integers(0, 2))
+            end = begin + int(random.integers(1, 3))
+            number += 1
+            if begin > now:
+                parts += [state(now, WorkerState.IDLE), state(begin, WorkerState.RUNS)]
+            parts.append(task(begin, end, number))
+            now = end
+        own.append(parts)
+    trace = trace_of(tmp_path, main_thread(*([0.0] * number)), *workers(*own), wall=12.0)
+    known(trace)
+    assert unattributed(trace) == 0

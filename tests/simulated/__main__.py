@@ -1,0 +1,55 @@
+"""python -m simulated single|several|clean [COUNT] [FIRST_SEED]: plants causes, and shows what the report takes them for."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from simulated.generating import SETS, clean_case, several_case, single_case
+from simulated.scoring import report_of, score
+
+
+def main(kind: str, count: int, first: int) -> None:
+    """Prints one line a case that went wrong, and the table."""
+    table: Counter[tuple[str, str]] = Counter()
+    right = 0
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        for seed in range(first, first + count):
+            if kind == "clean":
+                report = report_of(clean_case(seed).simulate(), Path(folder))
+                worst = max((found.gain_s / report.observed_s for found in report.findings), default=0.0)
+                right += worst < 0.02
+                if worst >= 0.02:
+                    sys.stdout.write(f"{seed}: {report.findings[0].cause} {worst:.1%}\n")
+                continue
+            try:
+                planted = (single_case if kind == "single" else several_case)(seed)
+            except ValueError as error:
+                sys.stdout.write(f"{error}\n")
+                table["not planted", ""] += 1
+                continue
+            report = report_of(planted.recording, Path(folder))
+            result = score(planted, report)
+            is_right = result.is_right if kind == "single" else result.is_in_order
+            right += is_right
+            table[str(result.planted), str(result.found[0])] += 1
+            if not is_right:
+                costs = [
+                    round(cost / planted.recording.makespan_ns, 3) for cost in sorted(planted.costs_ns)[::-1]
+                ]
+                shares = [
+                    (entry.cause.value, entry.subject, round(entry.share, 3)) for entry in report.blame[:4]
+                ]
+                sys.stdout.write(f"{seed}: {result.planted} {costs} {shares}\n")
+    for (planted_as, found_as), number in sorted(table.items()):
+        sys.stdout.write(f"{number:5} {planted_as} -> {found_as}\n")
+    sys.stdout.write(f"right: {right} of {count}\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1] not in SETS:
+        sys.exit(__doc__)
+    numbers = [int(text) for text in sys.argv[2:4]]
+    main(sys.argv[1], *[*numbers, 100, 0][:2] if not numbers else [*numbers, 0][:2])

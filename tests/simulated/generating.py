@@ -1,0 +1,140 @@
+"""Draws programs, machines and causes from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from simulated.machine import US, Machine
+from simulated.planting import OF_TASKS, OF_TEAMS, Case, Plant, Planted, Planter, plant
+from simulated.task_program import Task, TaskProgram
+from simulated.team_program import Barrier, Loop, Region, Serial, Step, TeamProgram, Work
+
+Random = np.random.Generator
+SINGLE = [*OF_TEAMS, *OF_TASKS]
+# A cause counts as planted where it costs so much of the time, and so many times what the program loses without it.
+_LEAST_COST, _OVER_NOISE = 0.05, 2.0
+# Of several causes, the one that costs more does so by this factor.
+_APART = 1.4
+# These change the whole program: another cause in it would be another one.
+_ALONE = {"few lanes", "few workers", "distribution", "small tasks"}
+# These need the workers' time for themselves: the longest of them hides the others.
+_ONE_OF = {"chain", "long task", "spawn rate"}
+
+
+def _noisy(random: Random, mean: float, spread: float, count: int) -> tuple[int, ...]:
+    """Times with lognormal or gamma noise; `spread`: standard deviation over mean."""
+    if random.random() < 0.5:
+        drawn = random.lognormal(-(spread**2) / 2, spread, count)
+    else:
+        drawn = random.gamma(1 / spread**2, spread**2, count)
+    return tuple(np.maximum((mean * drawn).astype(int), 1).tolist())
+
+
+def clean_team(random: Random, spread: float) -> Case:
+    """Steps of some regions with static and dynamic loops and barriers, little serial work between them."""
+    lanes = int(random.choice([2, 3, 4, 6, 8, 12, 16]))
+    names = [f"region {at}" for at in range(int(random.integers(1, 4)))]
+    mean = random.uniform(1_000, 4_000) * US
+    shapes = {name: int(random.integers(4)) for name in names}
+    phases: list[Serial | Region] = []
+    for _ in range(int(random.integers(12, 30))):
+        for name in names:
+            steps: list[Step] = [Work(_noisy(random, mean, spread, lanes))]
+            if shapes[name] == 1:
+                steps = [Loop(_noisy(random, mean / 8, spread, 8 * lanes), 0, True), *steps]
+            if shapes[name] == 2:
+                steps = [*steps, Barrier(), Work(_noisy(random, mean / 2, spread, lanes))]
+            if shapes[name] == 3:
+                steps = [Loop(_noisy(random, mean / 64, spread, 64 * lanes), 1, True), *steps]
+            phases += [Serial(round(mean * random.uniform(0.0005, 0.002))), Region(name, tuple(steps))]
+    return Case(TeamProgram(lanes, tuple(phases)), Machine(lanes, wake_ns=round(random.uniform(2, 6) * US)))
+
+
+def clean_tasks(random: Random, spread: float) -> Case:
+    """Independent tasks of some kinds, made by one task or by a tree of them."""
+    workers = int(random.choice([2, 3, 4, 6, 8, 12, 16]))
+    kinds = [f"kind {at}" for at in range(int(random.integers(1, 4)))]
+    means = random.uniform(100, 400, len(kinds)) * US
+    count = workers * int(random.integers(60, 120))
+    leaves = [at % len(kinds) for at in range(count)]
+    tasks = [Task(kinds[kind], _noisy(random, means[kind], spread, 1)[0]) for kind in leaves]
+    root = Task("root", 0, tuple(range(1, count + 1)), making=200, waits=True)
+    program = TaskProgram(workers, (root, *tasks), before=50 * US, after=20 * US)
+    return Case(
+        program, Machine(workers, wake_ns=round(random.uniform(2, 6) * US)), int(random.integers(1 << 30))
+    )
+
+
+def clean_case(seed: int, family: str = "", spread: float = 0.003) -> Case:
+    """A program without a planted cause. `family`: `team` or `tasks`; empty: drawn."""
+    random = np.random.default_rng((seed, 1))
+    is_team = family == "team" if family else random.random() < 0.5
+    return clean_team(random, spread) if is_team else clean_tasks(random, spread)
+
+
+def planted_case(seed: int, names: Sequence[str]) -> Planted:
+    """A program with these causes: keys of `OF_TEAMS`, or of `OF_TASKS`. They cost enough to be told from noise, and from each other."""
+    random = np.random.default_rng((seed, 2))
+    is_team = names[0] in OF_TEAMS
+    spread = float(random.uniform(0.002, 0.02))
+    clean = clean_case(seed, "team" if is_team else "tasks", spread)
+    planters: list[Planter] = [(OF_TEAMS if is_team else OF_TASKS)[name] for name in names]
+    severities = [float(random.uniform(0.1, 0.6)) for _ in names]
+    seeds = [int(random.integers(1 << 30)) for _ in names]
+    places = _places(clean)
+    place = [places[int(random.integers(len(places)))] for _ in names]
+    for _ in range(24):
+        plants: list[Plant] = [
+            planter(clean, where, severity, np.random.default_rng(own))
+            for planter, where, severity, own in zip(planters, place, severities, seeds, strict=True)
+        ]
+        made = plant(clean, plants)
+        weak = _weakest(made)
+        if weak is None:
+            return made
+        severities[weak] *= 1.3
+    raise ValueError(f"seed {seed}: no severity of {names} is enough")
+
+
+def _weakest(made: Planted) -> int | None:
+    """The cause that has to be more severe; None: all are as they should be."""
+    lost = max(made.clean_ns - made.clean.program.work_ns / made.clean.machine.cpus, 0)
+    least = max(_LEAST_COST * made.recording.makespan_ns, _OVER_NOISE * lost)
+    order = np.argsort(made.costs_ns).tolist()
+    for at in order:
+        if made.costs_ns[at] < least:
+            return int(at)
+    for low, high in pairwise(order):
+        if made.costs_ns[high] < _APART * made.costs_ns[low]:
+            return int(high)
+    return None
+
+
+def _places(case: Case) -> list[str]:
+    """Regions, or kinds of tasks."""
+    if isinstance(case.program, TeamProgram):
+        return sorted({phase.name for phase in case.program.phases if isinstance(phase, Region)})
+    return sorted({task.kind for task in case.program.tasks[1:]})
+
+
+def single_case(seed: int) -> Planted:
+    """One cause; each comes as often as any other."""
+    return planted_case(seed, [SINGLE[seed % len(SINGLE)]])
+
+
+def several_case(seed: int) -> Planted:
+    """Two or three causes of one family."""
+    random = np.random.default_rng((seed, 3))
+    names = [name for name in (OF_TEAMS if random.random() < 0.7 else OF_TASKS) if name not in _ALONE]
+    if "chain" in names:
+        drawn = [str(random.choice(sorted(_ONE_OF))), "preemption of workers"]
+    else:
+        drawn = [str(name) for name in random.choice(names, int(random.integers(2, 4)), replace=False)]
+    return planted_case(seed, drawn)
+
+
+SETS = {"single": single_case, "several": several_case, "clean": partial(clean_case, spread=0.003)}

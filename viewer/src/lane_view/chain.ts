@@ -1,0 +1,129 @@
+// Why a lane waits: from lane to lane, each waiting for the next one, down to the one that does not wait.
+
+import { seconds, shortened } from "../format";
+import { type LaneProcess, subjectOf } from "./model";
+import type { TileStore } from "./tiles";
+import { firstFrom, type Stretch, stretchAt, stretchOf } from "./window";
+
+const LONGEST_NAME = 60;
+const MOST_RELEASED = 12;
+
+/** Why a chain ends. */
+export type ChainEnd = "culprit" | "unknown" | "absent" | "circle";
+export interface Chain {
+  /** The wait itself comes first; each waits for the next one. */
+  links: Stretch[];
+  end: ChainEnd;
+  /** When they were looked at. */
+  time: number;
+}
+
+export const isWait = (stretch: Stretch): boolean => stretch.giver >= 0;
+export const classOf = (stretch: Stretch): LaneProcess["classes"][number] => stretch.process.classes[stretch.kind]!;
+
+/** Who a wait waited for at its middle. */
+export function chainOf(store: TileStore, wait: Stretch): Chain {
+  const time = Math.floor((wait.begin + wait.end) / 2);
+  const links = [wait];
+  const seen = new Set([wait.lane]);
+  for (let last = wait; isWait(last);) {
+    if (seen.has(last.giver)) return { links, end: "circle", time };
+    const next = stretchAt(store, wait.process, last.giver, time);
+    if (next === null) return { links, end: "absent", time };
+    seen.add(next.lane);
+    links.push(next);
+    last = next;
+  }
+  return { links, end: links.length > 1 ? "culprit" : "unknown", time };
+}
+
+/** `thread 1 waits at a barrier of "loop" for 1.2 ms`. */
+export function sentence(stretch: Stretch): string {
+  const each = classOf(stretch);
+  const subject = subjectOf(stretch.process, each.subject);
+  const name = subject === null ? "" : ` ${shortened(subject.name, LONGEST_NAME) || "(no name)"}`;
+  // "outside of regions" and the like name no place.
+  const words = subject === null ? each.words.replace(/ (in|of)$/, "") : each.words;
+  return `${stretch.process.lanes[stretch.lane]} ${words}${name} for ${seconds((stretch.end - stretch.begin) * 1e-9)}`;
+}
+
+/** What idle time is charged to; empty: it is work. */
+export function charge(stretch: Stretch): string {
+  const { cause, blamed } = classOf(stretch);
+  if (cause === null) return "";
+  const subject = subjectOf(stretch.process, blamed);
+  return `Charged to: ${cause}${subject === null ? "" : ` at ${shortened(subject.name, LONGEST_NAME)}`}.`;
+}
+
+export const ENDS: Record<ChainEnd, string> = {
+  culprit: "",
+  unknown: "Who ends this wait is not known.",
+  absent: "What that lane did then is not recorded, or not inside this page.",
+  circle: "These lanes wait for each other.",
+};
+
+/** What came before a stretch on its lane, if it follows at once and was a wait: what the stretch waited for. */
+export function waitBefore(store: TileStore, stretch: Stretch): Stretch | null {
+  for (let at = stretch, steps = 0; steps < 3; steps++) {
+    const before = at.begin > 0 ? stretchAt(store, at.process, at.lane, at.begin - 1) : null;
+    if (before === null || classOf(before).cause === null) return null;
+    if (isWait(before)) return before;
+    at = before;
+  }
+  return null;
+}
+
+/** Waits of other lanes that this stretch ended: those for this lane that end while it lasts, or with it. */
+export function released(store: TileStore, stretch: Stretch): Stretch[] {
+  const { process } = stretch;
+  const found: Stretch[] = [];
+  for (let number = 0; number + 1 < process.bounds.length; number++) {
+    if (process.bounds[number]! > stretch.end || process.bounds[number + 1]! < stretch.begin) continue;
+    const tile = store.has(`${process.at}.s.${number}`) ? store.stretches(process, number) : null;
+    for (let lane = 0; tile !== null && lane < process.lanes.length; lane++) {
+      if (lane === stretch.lane) continue;
+      const end = tile.first[lane + 1]!;
+      let at = Math.max(firstFrom(tile.begin, tile.first[lane]!, end, stretch.begin) - 1, tile.first[lane]!);
+      for (; at < end && tile.begin[at]! <= stretch.end; at++) {
+        const until = tile.begin[at]! + tile.length[at]!;
+        const isEnded = until > stretch.begin && until <= stretch.end + 1;
+        // A wait is cut where what it is charged to changes: only its last piece is ended.
+        const goesOn = at + 1 < end && tile.begin[at + 1]! === until && tile.giver[at + 1]! === tile.giver[at]!;
+        if (tile.giver[at]! - 1 !== stretch.lane || !isEnded || goesOn) continue;
+        const one = stretchOf(process, lane, tile, at);
+        if (!found.some((each) => each.lane === lane && each.begin === one.begin)) found.push(one);
+      }
+    }
+  }
+  return found.sort((one, other) => other.end - other.begin - (one.end - one.begin)).slice(0, MOST_RELEASED);
+}
+
+/** Arrows between tasks that begin or end in a stretch. */
+export interface Arrow {
+  fromLane: number;
+  from: number;
+  toLane: number;
+  to: number;
+}
+export function arrows(store: TileStore, stretch: Stretch): { entering: Arrow[]; leaving: Arrow[] } {
+  const { process, lane, begin, end } = stretch;
+  const entering: Arrow[] = [],
+    leaving: Arrow[] = [];
+  for (let number = 0; number + 1 < process.bounds.length; number++) {
+    if (process.bounds[number]! > end || process.bounds[number + 1]! < begin) continue;
+    const tile = store.has(`${process.at}.s.${number}`) ? store.stretches(process, number) : null;
+    for (let at = 0; tile !== null && at < tile.links.from.length; at++) {
+      const arrow = {
+        fromLane: tile.links.fromLane[at]!,
+        from: tile.links.from[at]!,
+        toLane: tile.links.toLane[at]!,
+        to: tile.links.to[at]!,
+      };
+      // Times of both ends are rounded by themselves.
+      if (arrow.toLane === lane && Math.abs(arrow.to - begin) <= 1) entering.push(arrow);
+      else if (arrow.fromLane === lane && arrow.from >= begin - 1 && arrow.from <= end + 1) leaving.push(arrow);
+      if (entering.length + leaving.length >= 4 * MOST_RELEASED) return { entering, leaving };
+    }
+  }
+  return { entering, leaving };
+}
