@@ -20,15 +20,9 @@ _MOST_GROUPS = 1000
 def stages_of(application: Application, attribution: Attribution, what_if: WhatIf) -> tuple[Stage, ...]:
     """A row an attempt of a stage, in order of submission."""
     sensitivities = what_if.sensitivities()
-    by_stage = np.zeros((len(application.stages), len(PARTS)))
-    np.add.at(by_stage, application.tasks["stage"], attribution.parts)
-    queries = {job.id: job.query for job in application.jobs}
     order = sorted(range(len(application.stages)), key=lambda at: _order(application.stages[at]))
     members = _members(application)
-    return tuple(
-        _stage(application, at, members[at], by_stage[at], attribution, queries, sensitivities.get(at))
-        for at in order
-    )
+    return tuple(_stage(application, at, members[at], attribution, sensitivities.get(at)) for at in order)
 
 
 def _order(stage: LoggedStage) -> tuple[int, int, int]:
@@ -47,13 +41,11 @@ def _stage(
     application: Application,
     at: int,
     own: Integers,
-    parts: Numbers,
     attribution: Attribution,
-    queries: dict[int, int | None],
     sensitivity: float | None,
 ) -> Stage:
     stage, tasks = application.stages[at], application.tasks[own]
-    durations = (tasks["end"] - tasks["begin"]) * 1e-3
+    durations, parts = (tasks["end"] - tasks["begin"]) * 1e-3, attribution.parts[own].sum(axis=0)
     return Stage(
         id=stage.id,
         attempt=stage.attempt,
@@ -62,7 +54,7 @@ def _stage(
         place=stage.place or stage.name,
         operators=stage.operators,
         job=stage.job,
-        query=queries.get(stage.job) if stage.job is not None else None,
+        query=next((job.query for job in application.jobs if job.id == stage.job), None),
         submitted_s=None if stage.submitted is None else stage.submitted * 1e-3,
         completed_s=None if stage.completed is None else stage.completed * 1e-3,
         failure=stage.failure,
