@@ -77,24 +77,9 @@ std::unique_ptr<policy> power_limit_of(const policy_description& description, st
   return mistake.empty() ? std::make_unique<power_limit>(options) : nullptr;
 }
 
-// nullptr and no mistake: there is no such kind.
-std::unique_ptr<policy> made_of(const policy_description& description, const policy_context& context, std::string& mistake) {
-  if (description.kind == "history") return std::make_unique<history_policy>(context.settings, context.key_of);
-  if (description.kind == manual_policy::kind) return std::make_unique<manual_policy>();
-  if (description.kind == "tuner") return tuner_of(description, context, mistake);
-  if (description.kind == "message-tuner") return message_tuner_of(description, mistake);
-  if (description.kind == "fit")
-    return fitting_of<fit, fit_options>(description, mistake,
-                                        std::string(description.find("knob").value_or(knobs::threads)));
-  if (description.kind == "asat-v1") return fitting_of<asat_v1, asat_v1_options>(description, mistake);
-  if (description.kind == "asat-v1-timed") return fitting_of<asat_v1_timed, asat_v1_timed_options>(description, mistake);
-  if (description.kind == "asat-v2-reset") return fitting_of<asat_v2_reset, asat_v2_reset_options>(description, mistake);
-  if (description.kind == "asat-v2") return fitting_of<asat_v2, asat_v2_options>(description, mistake);
-  if (description.kind == "wait-policy") return std::make_unique<wait_policy>();
-  if (description.kind == "placement") return std::make_unique<placement>();
-  if (description.kind == "queue-length") return std::make_unique<queue_length_climb>();
-  if (description.kind == "oversubscription") return std::make_unique<oversubscription>();
-  if (description.kind == "power-limit") return power_limit_of(description, mistake);
+// Those that choose at random; nullptr and no mistake: there is no such kind.
+std::unique_ptr<policy> seeded_of(const policy_description& description, const policy_context& context,
+                                  std::string& mistake) {
   const bool is_online = description.kind == "arcs-online", is_shuffle = description.kind == "shuffle",
              is_scheduler = description.kind == "scheduler", is_priority = description.kind == "initiating-priority";
   if (!is_online && !is_shuffle && !is_scheduler && !is_priority && description.kind != "arcs-offline") return nullptr;
@@ -110,6 +95,26 @@ std::unique_ptr<policy> made_of(const policy_description& description, const pol
   return std::make_unique<arcs>(is_online ? arcs_kind::online : arcs_kind::offline, seed, has_settings);
 }
 
+// As above, all kinds.
+std::unique_ptr<policy> made_of(const policy_description& description, const policy_context& context, std::string& mistake) {
+  if (description.kind == "history") return std::make_unique<history_policy>(context.settings, context.key_of);
+  if (description.kind == "tuner") return tuner_of(description, context, mistake);
+  if (description.kind == "message-tuner") return message_tuner_of(description, mistake);
+  if (description.kind == "fit")
+    return fitting_of<fit, fit_options>(description, mistake,
+                                        std::string(description.find("knob").value_or(knobs::threads)));
+  if (description.kind == "asat-v1") return fitting_of<asat_v1, asat_v1_options>(description, mistake);
+  if (description.kind == "asat-v1-timed") return fitting_of<asat_v1_timed, asat_v1_timed_options>(description, mistake);
+  if (description.kind == "asat-v2-reset") return fitting_of<asat_v2_reset, asat_v2_reset_options>(description, mistake);
+  if (description.kind == "asat-v2") return fitting_of<asat_v2, asat_v2_options>(description, mistake);
+  if (description.kind == "wait-policy") return std::make_unique<wait_policy>();
+  if (description.kind == "placement") return std::make_unique<placement>();
+  if (description.kind == "queue-length") return std::make_unique<queue_length_climb>();
+  if (description.kind == "oversubscription") return std::make_unique<oversubscription>();
+  if (description.kind == "power-limit") return power_limit_of(description, mistake);
+  return seeded_of(description, context, mistake);
+}
+
 }  // namespace
 
 std::optional<std::string_view> policy_description::find(std::string_view name) const noexcept {
@@ -119,6 +124,7 @@ std::optional<std::string_view> policy_description::find(std::string_view name) 
 }
 
 made_policy make_policy(const policy_description& description, const policy_context& context) {
+  if (description.kind == manual_policy::kind) return {std::make_unique<manual_policy>(), ""};
   made_policy result;
   result.made = made_of(description, context, result.mistake);
   if (!result.made)

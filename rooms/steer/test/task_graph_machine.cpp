@@ -115,9 +115,9 @@ std::vector<graph_task> conjugate_gradient(std::size_t steps, std::size_t parts,
     return tasks.size() - 1;
   };
   const auto add_parts = [&](std::size_t kind, const std::vector<std::size_t>& inputs) {
-    std::vector<std::size_t> made;
-    for (std::size_t part = 0; part < parts; ++part) made.push_back(add(kind, inputs));
-    return made;
+    std::vector<std::size_t> created;
+    for (std::size_t part = 0; part < parts; ++part) created.push_back(add(kind, inputs));
+    return created;
   };
   std::vector<std::size_t> before;
   for (std::size_t step = 0; step < steps; ++step) {
