@@ -17,6 +17,7 @@ import { network } from "./network";
 import { regions } from "./regions";
 import { read } from "./read";
 import type { Report } from "./report";
+import { spark } from "./spark";
 import { steering } from "./steering";
 import { themeButton } from "./theme";
 import { usage } from "./usage";
@@ -34,6 +35,7 @@ const LINKS = [
   ["workers", "Workers"],
   ["network", "Messages"],
   ["kernel", "Scheduler"],
+  ["spark", "Spark"],
   ["regions", "Regions"],
   ["usage", "Counters"],
   ["system", "System"],
@@ -93,6 +95,7 @@ const isThere =
     if (id === "steering") return report.decisions.length > 0;
     if (id === "network") return report.network !== null;
     if (id === "kernel") return report.kernel !== null;
+    if (id === "spark") return report.spark !== null;
     if (id === "blame") return report.blame.length > 0;
     if (id === "lanes-over-time") return store !== null;
     if (id === "usage") return report.counter_use.length > 0;
@@ -130,6 +133,7 @@ function sections(
     has("workers") && safely("Workers", () => workers(report)),
     report.network !== null && safely("Messages", () => network(report.network!)),
     report.kernel !== null && safely("Scheduler", () => kernel(report.kernel!)),
+    report.spark !== null && safely("Spark", () => spark(report, report.spark!)),
     has("regions") &&
       safely("Regions", () => {
         const made = regions(report, color);
@@ -177,8 +181,7 @@ function showTwo(runs: Report[], page: HTMLElement): void {
   page.replaceChildren();
   append(
     page,
-    ...each("Heading", heading),
-    ...each("Verdict", verdict),
+    ...runs.flatMap((run, at) => [heading(run), part("Verdict", at, verdict)]),
     made.root,
     ...each("Concurrency", (run) => concurrency(run, charts, color)),
   );

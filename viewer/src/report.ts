@@ -34,7 +34,20 @@ export type BlameCause =
   | "runtime"
   | "spawn rate"
   | "blocking I/O"
-  | "unattributed";
+  | "unattributed"
+  | "stage barrier"
+  | "skew"
+  | "too few partitions"
+  | "executor start"
+  | "driver busy"
+  | "pending tasks"
+  | "scheduler delay"
+  | "deserialization"
+  | "serialization"
+  | "fetch"
+  | "spill"
+  | "garbage collection"
+  | "failed tasks";
 
 /** Why core time was lost: the causes of findings. */
 export type Cause =
@@ -61,15 +74,21 @@ export type Cause =
   | "messages too small"
   | "waiting for queued parcels"
   | "late locality"
-  | "saturated server";
+  | "saturated server"
+  | "straggler"
+  | "skew"
+  | "too many small tasks"
+  | "too few partitions"
+  | "spill"
+  | "recomputation"
+  | "memory thrash"
+  | "wide shuffle"
+  | "idle executors"
+  | "driver busy";
 
 /** Why at most one worker was busy in an idle region. */
 export type IdleVerdict =
-  | "not enough workers"
-  | "bad distribution"
-  | "straggler"
-  | "true dependence"
-  | "work from outside of tasks";
+  "not enough workers" | "bad distribution" | "straggler" | "true dependence" | "work from outside of tasks";
 
 /** What a report lacks. What C++ reports begins with such a word, or is of another kind. */
 export type Missing = "other" | "regions" | "tuning" | "virtual threads" | "policy" | "process" | "record" | "end";
@@ -152,6 +171,10 @@ export interface Report {
   idle_region_groups: IdleRegionGroup[];
   /** why idle regions are not looked for; null: they are, in at least one process */
   no_idle_regions: string;
+  /** of a Spark application, in order of their submission */
+  stages: Stage[];
+  /** of a Spark application; null: it is none */
+  spark: Spark | null;
 }
 
 /** How the program ended. */
@@ -526,6 +549,8 @@ export interface Blamed {
   share: number;
   /** what it is read from: `events`, `profile` (sums by region), or both */
   basis: string;
+  /** of the cause `unattributed`: what is not known; null: of another cause */
+  reason: string;
 }
 
 /** A part of the critical path: the chain of work and waiting that decided when the program ended. */
@@ -538,8 +563,10 @@ export interface PathPart {
   key: string;
   /** of all moments on the path, s */
   time_s: number;
-  /** of the path, which is as long as the process, share */
+  /** of the path, which is as long as all processes together lived, share */
   share: number;
+  /** of the cause `unattributed`: what is not known; null: of another cause */
+  reason: string;
 }
 
 /** Efficiencies of the lanes. `parallel_efficiency` = `serialization` x `load_balance` x `scheduling`. */
@@ -1095,6 +1122,91 @@ export interface IdleRegionGroup {
   more_workers: number | null;
 }
 
+/** One attempt of a stage of a Spark application. */
+export interface Stage {
+  /** number of the stage */
+  id: number;
+  /** 0, then 1 after tasks could not fetch shuffle data */
+  attempt: number;
+  /** `key` of the same stage in `regions` */
+  key: string;
+  /** what Spark calls it */
+  name: string;
+  /** call and source line that made its last RDD or plan node */
+  place: string;
+  /** plan nodes and RDDs, the last first */
+  operators: string[];
+  /** number of its job; null: not in the log */
+  job: number | null;
+  /** number of its SQL query; null: no query */
+  query: number | null;
+  /** since the application started, s; null: not in the log */
+  submitted_s: number | null;
+  /** since the application started, s; null: not in the log */
+  completed_s: number | null;
+  /** why it failed; null: it did not */
+  failure: string;
+  /** partitions that it had to compute */
+  tasks: number;
+  /** attempts of tasks */
+  attempts: number;
+  /** attempts of tasks that failed or were killed */
+  failed: number;
+  /** tasks that held up others */
+  stragglers: number;
+  /** on core slots, s */
+  core_time_s: number;
+  /** median task, s */
+  median_s: number;
+  /** longest task, s */
+  longest_s: number;
+  /** core time by part of a task, s */
+  time: Record<string, number>;
+  /** idle core time that is charged to it, by cause, s */
+  idle: Record<string, number>;
+  /** of shuffles and input, B */
+  read_bytes: number;
+  /** of shuffles, B */
+  written_bytes: number;
+  /** to disk, B */
+  spilled_bytes: number;
+  /** of shuffles that its tasks fetched */
+  blocks: number;
+  /** slope of the replayed time of its job against the standard deviation of its task times, s per s; null: not replayed */
+  sensitivity: number | null;
+}
+
+/** What an event log of Spark says beyond what every report has. */
+export interface Spark {
+  /** its id */
+  application: string;
+  /** of Spark */
+  version: string;
+  /** that were there at some time */
+  executors: number;
+  /** core slots of these */
+  slots: number;
+  /** share of the core time by part of a task, and idle time by cause, share */
+  time: Record<string, number>;
+  /** of the unchanged replay, share; null: nothing to replay */
+  replay_error: number | null;
+  /** the error is small enough for claims */
+  replay_trusted: boolean;
+  /** by kind of group, most core time first */
+  groups: SparkGroup[];
+}
+
+/** The core time of one job, query, executor, host or source line. */
+export interface SparkGroup {
+  /** `job`, `query`, `executor`, `host` or `line` */
+  group: string;
+  name: string;
+  /** all of the following, s */
+  core_time_s: number;
+  /** by part of a task, and idle time by cause, s */
+  time: Record<string, number>;
+}
+
 export const readReport = (from: Dict): Report => ({
   trimtab: text(from.trimtab),
   program: text(from.program),
@@ -1139,6 +1251,8 @@ export const readReport = (from: Dict): Report => ({
   idle_regions: dicts(from.idle_regions).map(readIdleRegion),
   idle_region_groups: dicts(from.idle_region_groups).map(readIdleRegionGroup),
   no_idle_regions: text(from.no_idle_regions),
+  stages: dicts(from.stages).map(readStage),
+  spark: maybe(from.spark, readSpark),
 });
 
 export const readExit = (from: Dict): Exit => ({
@@ -1349,6 +1463,7 @@ export const readBlamed = (from: Dict): Blamed => ({
   lane_time_s: amount(from.lane_time_s),
   share: amount(from.share),
   basis: text(from.basis),
+  reason: text(from.reason),
 });
 
 export const readPathPart = (from: Dict): PathPart => ({
@@ -1357,6 +1472,7 @@ export const readPathPart = (from: Dict): PathPart => ({
   key: text(from.key),
   time_s: amount(from.time_s),
   share: amount(from.share),
+  reason: text(from.reason),
 });
 
 export const readPop = (from: Dict): Pop => ({
@@ -1662,4 +1778,50 @@ export const readIdleRegionGroup = (from: Dict): IdleRegionGroup => ({
   lane_time_s: amount(from.lane_time_s),
   share: amount(from.share),
   more_workers: figure(from.more_workers),
+});
+
+export const readStage = (from: Dict): Stage => ({
+  id: amount(from.id),
+  attempt: amount(from.attempt),
+  key: text(from.key),
+  name: text(from.name),
+  place: text(from.place),
+  operators: texts(from.operators),
+  job: figure(from.job),
+  query: figure(from.query),
+  submitted_s: figure(from.submitted_s),
+  completed_s: figure(from.completed_s),
+  failure: text(from.failure),
+  tasks: amount(from.tasks),
+  attempts: amount(from.attempts),
+  failed: amount(from.failed),
+  stragglers: amount(from.stragglers),
+  core_time_s: amount(from.core_time_s),
+  median_s: amount(from.median_s),
+  longest_s: amount(from.longest_s),
+  time: figureByName(from.time),
+  idle: figureByName(from.idle),
+  read_bytes: amount(from.read_bytes),
+  written_bytes: amount(from.written_bytes),
+  spilled_bytes: amount(from.spilled_bytes),
+  blocks: amount(from.blocks),
+  sensitivity: figure(from.sensitivity),
+});
+
+export const readSpark = (from: Dict): Spark => ({
+  application: text(from.application),
+  version: text(from.version),
+  executors: amount(from.executors),
+  slots: amount(from.slots),
+  time: figureByName(from.time),
+  replay_error: figure(from.replay_error),
+  replay_trusted: from.replay_trusted === true,
+  groups: dicts(from.groups).map(readSparkGroup),
+});
+
+export const readSparkGroup = (from: Dict): SparkGroup => ({
+  group: text(from.group),
+  name: text(from.name),
+  core_time_s: amount(from.core_time_s),
+  time: figureByName(from.time),
 });

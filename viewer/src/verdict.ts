@@ -17,7 +17,9 @@ export function heading(report: Report): HTMLElement {
     report.exit.signal
       ? ["killed by", report.exit.signal]
       : report.exit.code === null
-        ? ["exit status", "unknown: the launcher was killed"]
+        ? report.spark !== null
+          ? ["end", "not in the log"]
+          : ["exit status", "unknown: the launcher was killed"]
         : ["exit code", String(report.exit.code)],
   );
   if (report.threads !== null) facts.push(["threads", count(report.threads)]);

@@ -78,6 +78,7 @@ class _StepTable(ctypes.Structure):
         ("link_count", ctypes.c_size_t),
         ("lanes", ctypes.c_uint32),
         ("servers", ctypes.c_uint32),
+        ("server_ends_ns", ctypes.c_void_p),
     )
 
 
@@ -124,7 +125,9 @@ def critical_path(intervals: Table, lanes: int) -> Table:
     return _call("trimtab_critical_path", intervals, lanes, PATH_PART)
 
 
-def replay(steps: Table, links: Table, lanes: int, servers: int) -> Table:
+def replay(
+    steps: Table, links: Table, lanes: int, servers: int, server_ends_ns: NDArray[np.int64] | None = None
+) -> Table:
     """When each step begins, and on which lane, if the program runs again as `steps` and `links` say: records of `BEGUN`.
 
     Args:
@@ -132,13 +135,25 @@ def replay(steps: Table, links: Table, lanes: int, servers: int) -> Table:
         links: records of `LINK`, by the places of steps.
         lanes: how many there are.
         servers: so many of the last lanes take steps of the pool when they have done their own.
+        server_ends_ns: from when on each of these begins none; None: they always do.
 
     Raises:
         CompiledError: steps wait for each other, nobody serves the pool, or there is no such lane or step.
         OSError: the compiled library is not there.
     """
     steps, links = np.ascontiguousarray(steps, STEP), np.ascontiguousarray(links, LINK)
-    given = _StepTable(steps.ctypes.data, len(steps), links.ctypes.data, len(links), lanes, servers)
+    ends = None if server_ends_ns is None else np.ascontiguousarray(server_ends_ns, np.int64)
+    if ends is not None and len(ends) != servers:
+        raise CompiledError(f"server_ends_ns: expected {servers} ends, found {len(ends)}")
+    given = _StepTable(
+        steps.ctypes.data,
+        len(steps),
+        links.ctypes.data,
+        len(links),
+        lanes,
+        servers,
+        None if ends is None else ends.ctypes.data,
+    )
     return _results("trimtab_replay", given, BEGUN, len(steps))
 
 

@@ -117,6 +117,8 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         idle_regions=tasks.regions,
         idle_region_groups=tasks.groups,
         no_idle_regions=tasks.reason,
+        stages=(),
+        spark=None,
     )
 
 
@@ -177,6 +179,8 @@ def _of_launcher(run: Run) -> Report:
         idle_regions=(),
         idle_region_groups=(),
         no_idle_regions="nothing was recorded inside the program",
+        stages=(),
+        spark=None,
     )
 
 

@@ -10,6 +10,7 @@ from trimtab.cli.common import (
     echo,
     fail,
     find_run,
+    recorded_run,
 )
 
 # As in trimtab.export, which is imported when it is needed.
@@ -33,7 +34,7 @@ _FORMATS = ("perfetto", "chrome", "otf2", "dot", "csv", "parquet", "task-graph")
     help="With dot: of more tasks, a node stands for all tasks of a kind.",
 )
 def export_run(run_directory: str, to: str, output: Path | None, max_tasks: int) -> None:
-    """Write a recorded run for other tools. RUN is a run directory, or `last`.
+    """Write a recorded run for other tools. RUN is a run directory, `last`, or an event log of Spark.
 
     perfetto and chrome open in ui.perfetto.dev: a track for each lane, its CPU and each counter. otf2 is an archive for
     Vampir and Score-P's tools. dot is the graph of tasks for Graphviz; task-graph is a picture (SVG) of which kinds of task
@@ -42,13 +43,12 @@ def export_run(run_directory: str, to: str, output: Path | None, max_tasks: int)
     """
     from trimtab.export import MissingLibrary, default_path, export, work_of
     from trimtab.model import RunError
-    from trimtab.readers import open_run
     from trimtab.text.progress import progress
 
     directory = find_run(run_directory)
     path = output if output is not None else default_path(directory, to)
     try:
-        recorded = open_run(directory)
+        recorded = recorded_run(directory)
         with progress("exporting", work_of(recorded)) as advance:
             exported = export(recorded, to, path, advance, max_tasks)
     except (RunError, MissingLibrary) as error:

@@ -56,6 +56,7 @@ _ELSEWHERE = {
     "import": "import_archive",
     "launch": "run_launch",
     "replay": "run_replay",
+    "spark": "run_spark",
     "sweep": "run_sweep",
     "top": "run_top",
     "tune": "run_tune",

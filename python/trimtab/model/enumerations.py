@@ -357,6 +357,16 @@ class Cause(str, Enum):
     QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while their own parcels wait in queues
     LATE_LOCALITY = "late locality"  # the others wait for one locality in collective operations
     SATURATED_SERVER = "saturated server"  # a communication server has no pause while senders wait
+    STRAGGLER = "straggler"  # a task of Spark holds up its stage
+    SKEW = "skew"  # one partition has much more data than the others
+    MANY_SMALL_TASKS = "too many small tasks"  # starting tasks takes much of them
+    FEW_PARTITIONS = "too few partitions"  # a stage has fewer tasks than core slots
+    SPILL = "spill"  # data did not fit into memory and was written to disk
+    RECOMPUTATION = "recomputation"  # lost or evicted partitions were computed again
+    MEMORY_THRASH = "memory thrash"  # partitions are evicted and computed again and again, or collecting garbage takes long
+    WIDE_SHUFFLE = "wide shuffle"  # a shuffle has very many small blocks
+    IDLE_EXECUTORS = "idle executors"  # fewer executors would take hardly longer
+    DRIVER_BUSY = "driver busy"  # no stage was active: the driver computed or planned
 
     def __str__(self) -> str:
         return str(self.value)
@@ -379,6 +389,19 @@ class BlameCause(str, Enum):
     SPAWN_RATE = "spawn rate"  # workers waited for the thread that made the tasks
     BLOCKING_IO = "blocking I/O"  # a thread gave its CPU away in the middle of its work
     UNATTRIBUTED = "unattributed"  # nobody knows: events are missing, or the thread was not observed
+    STAGE_BARRIER = "stage barrier"  # tasks of Spark waited for the end of a stage
+    SKEW = "skew"  # one partition has much more data than the others
+    FEW_PARTITIONS = "too few partitions"  # a stage has fewer tasks than core slots
+    EXECUTOR_START = "executor start"  # an executor was requested, but not there yet
+    DRIVER_BUSY = "driver busy"  # no stage was active: the driver computed or planned
+    PENDING_TASKS = "pending tasks"  # tasks were pending, but not launched
+    SCHEDULER_DELAY = "scheduler delay"  # a task was under way to or from its executor
+    DESERIALIZATION = "deserialization"  # a task was unpacked
+    SERIALIZATION = "serialization"  # results and shuffle files were written
+    FETCH = "fetch"  # a task waited for shuffle data
+    SPILL = "spill"  # data did not fit into memory and was written to disk
+    GARBAGE_COLLECTION = "garbage collection"  # the JVM collected garbage
+    FAILED_TASKS = "failed tasks"  # attempts that failed or were killed
 
     def __str__(self) -> str:
         return str(self.value)

@@ -46,6 +46,8 @@ class Report(Struct, frozen=True):
         idle_regions: the 100 that cost most, in order of time, by process.
         idle_region_groups: of all idle regions; most lane time first.
         no_idle_regions: why idle regions are not looked for; None: they are, in at least one process.
+        stages: of a Spark application, in order of their submission.
+        spark: of a Spark application; None: it is none.
     """
 
     trimtab: str
@@ -91,6 +93,8 @@ class Report(Struct, frozen=True):
     idle_regions: tuple[IdleRegion, ...]
     idle_region_groups: tuple[IdleRegionGroup, ...]
     no_idle_regions: str | None
+    stages: tuple[Stage, ...]
+    spark: Spark | None
 
 
 class Exit(Struct, frozen=True):
@@ -534,6 +538,7 @@ class Blamed(Struct, frozen=True):
         lane_time_s: core time, s.
         share: of `capacity_s`, share.
         basis: what it is read from: `events`, `profile` (sums by region), or both.
+        reason: of the cause `unattributed`: what is not known; None: of another cause.
     """
 
     cause: BlameCause
@@ -542,6 +547,7 @@ class Blamed(Struct, frozen=True):
     lane_time_s: float
     share: float
     basis: str
+    reason: str | None
 
 
 class PathPart(Struct, frozen=True):
@@ -552,7 +558,8 @@ class PathPart(Struct, frozen=True):
         subject: region or kind of task; None: none.
         key: its `key`; None: no subject.
         time_s: of all moments on the path, s.
-        share: of the path, which is as long as the process, share.
+        share: of the path, which is as long as all processes together lived, share.
+        reason: of the cause `unattributed`: what is not known; None: of another cause.
     """
 
     cause: BlameCause | None
@@ -560,6 +567,7 @@ class PathPart(Struct, frozen=True):
     key: str | None
     time_s: float
     share: float
+    reason: str | None
 
 
 class Pop(Struct, frozen=True):
@@ -1232,3 +1240,101 @@ class IdleRegionGroup(Struct, frozen=True):
     lane_time_s: float
     share: float
     more_workers: int | None
+
+
+class Stage(Struct, frozen=True):
+    """One attempt of a stage of a Spark application.
+
+    Attributes:
+        id: number of the stage.
+        attempt: 0, then 1 after tasks could not fetch shuffle data.
+        key: `key` of the same stage in `regions`.
+        name: what Spark calls it.
+        place: call and source line that made its last RDD or plan node.
+        operators: plan nodes and RDDs, the last first.
+        job: number of its job; None: not in the log.
+        query: number of its SQL query; None: no query.
+        submitted_s: since the application started, s; None: not in the log.
+        completed_s: since the application started, s; None: not in the log.
+        failure: why it failed; None: it did not.
+        tasks: partitions that it had to compute.
+        attempts: attempts of tasks.
+        failed: attempts of tasks that failed or were killed.
+        stragglers: tasks that held up others.
+        core_time_s: on core slots, s.
+        median_s: median task, s.
+        longest_s: longest task, s.
+        time: core time by part of a task, s.
+        idle: idle core time that is charged to it, by cause, s.
+        read_bytes: of shuffles and input, B.
+        written_bytes: of shuffles, B.
+        spilled_bytes: to disk, B.
+        blocks: of shuffles that its tasks fetched.
+        sensitivity: slope of the replayed time of its job against the standard deviation of its task times, s
+            per s; None: not replayed.
+    """
+
+    id: int
+    attempt: int
+    key: str
+    name: str
+    place: str
+    operators: tuple[str, ...]
+    job: int | None
+    query: int | None
+    submitted_s: float | None
+    completed_s: float | None
+    failure: str | None
+    tasks: int
+    attempts: int
+    failed: int
+    stragglers: int
+    core_time_s: float
+    median_s: float
+    longest_s: float
+    time: dict[str, float]
+    idle: dict[str, float]
+    read_bytes: int
+    written_bytes: int
+    spilled_bytes: int
+    blocks: int
+    sensitivity: float | None
+
+
+class Spark(Struct, frozen=True):
+    """What an event log of Spark says beyond what every report has.
+
+    Attributes:
+        application: its id.
+        version: of Spark.
+        executors: that were there at some time.
+        slots: core slots of these.
+        time: share of the core time by part of a task, and idle time by cause, share.
+        replay_error: of the unchanged replay, share; None: nothing to replay.
+        replay_trusted: the error is small enough for claims.
+        groups: by kind of group, most core time first.
+    """
+
+    application: str
+    version: str
+    executors: int
+    slots: int
+    time: dict[str, float]
+    replay_error: float | None
+    replay_trusted: bool
+    groups: tuple[SparkGroup, ...]
+
+
+class SparkGroup(Struct, frozen=True):
+    """The core time of one job, query, executor, host or source line.
+
+    Attributes:
+        group: `job`, `query`, `executor`, `host` or `line`.
+        core_time_s: all of the following, s.
+        time: by part of a task, and idle time by cause, s.
+    """
+
+    group: str
+    name: str
+    core_time_s: float
+    time: dict[str, float]

@@ -38,6 +38,9 @@ def process_lines(report: Report, limit: int) -> Iterator[str]:
 
 def process_name(process_summary: ProcessSummary) -> str:
     """`process 1234 ./app -x`, or `rank 2 of 4 on node1 (process 1234) ./app -x`."""
+    if not process_summary.pid:
+        # An executor of Spark: its log has no process id.
+        return process_summary.id
     number = f"process {process_summary.id if process_summary.image else process_summary.pid}"
     if process_summary.rank is not None:
         size_text = "" if process_summary.size is None else f" of {process_summary.size}"

@@ -45,7 +45,8 @@ struct step_table {
   std::size_t count;
   const link* links;
   std::size_t link_count;
-  lane_index lanes, servers;  // the last `servers` of the lanes serve the pool when they have done their own steps
+  lane_index lanes, servers;           // the last `servers` of the lanes serve the pool when they have done their own steps
+  const std::int64_t* server_ends_ns;  // from when on each of them begins no step of the pool; null: never
 
   work program() const {
     work made;
@@ -63,8 +64,12 @@ struct step_table {
       if (const auto last = std::max(links[at].from, links[at].to); last >= count)
         throw std::invalid_argument(wrong("link", at, "steps below ", count, last));
     made.links.assign(links, links + link_count);
-    for (lane_index at = lanes - std::min(servers, lanes); at < lanes; ++at)
-      made.lanes[at].push_back({duty_kind::serve_pool, 0});
+    const lane_index first = lanes - std::min(servers, lanes);
+    for (lane_index at = first; at < lanes; ++at) {
+      duty serving{duty_kind::serve_pool, 0};
+      if (server_ends_ns != nullptr) serving.until_ns = server_ends_ns[at - first];
+      made.lanes[at].push_back(serving);
+    }
     return made;
   }
 
@@ -117,8 +122,8 @@ __attribute__((visibility("default"))) std::size_t trimtab_blame(const interval_
   return results([&] { return blame_by_group(table->order()); }, to, room, error);
 }
 
-__attribute__((visibility("default"))) std::size_t trimtab_charges(const interval_table* table, charge* to,
-                                                                   std::size_t room, const text_room* error) noexcept {
+__attribute__((visibility("default"))) std::size_t trimtab_charges(const interval_table* table, charge* to, std::size_t room,
+                                                                   const text_room* error) noexcept {
   return results([&] { return merged_charges(table->order()); }, to, room, error);
 }
 

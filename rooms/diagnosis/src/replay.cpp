@@ -165,7 +165,9 @@ class simulation {
         return begin(next.index, lane);
       }
       pool_state& pool = m_pools[next.index];
-      if (pool.not_begun == 0) {
+      if (pool.not_begun == 0 || m_now_ns >= next.until_ns) {
+        // It may have been woken for a step that it leaves to others.
+        if (!pool.ready.empty()) wake(pool, 1);
         ++state.next_duty;
         continue;
       }

@@ -168,6 +168,28 @@ TEST(replay, keeps_links_and_lanes) {
   }
 }
 
+// A lane that is gone takes no step, and leaves the one that it was woken for to others.
+TEST(replay, a_lane_serves_until_it_is_gone) {
+  work program{{{10}, {10}, {10}}, {}, {{{duty_kind::serve_pool, 0, 5}}, {serve(0)}}, 1};
+  for (step_index at = 0; at < 3; ++at) program.steps[at].pool = 0, program.steps[at].recorded_begin_ns = at;
+  const auto result = replay(program);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->begin_ns, (std::vector<std::int64_t>{0, 0, 10}));
+  EXPECT_EQ(result->lane[2], 1u);
+  program.lanes.pop_back();
+  EXPECT_FALSE(replay(program));
+}
+
+// Both lanes are idle when the second step becomes ready: the first of them, which is woken, is gone.
+TEST(replay, a_lane_that_is_gone_wakes_another_one) {
+  work program{{{20}, {10}}, {{0, 1, 0}}, {{{duty_kind::serve_pool, 0, 5}}, {serve(0)}, {own_step_of(0)}}, 1};
+  program.steps[1].pool = 0;
+  const auto result = replay(program);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->begin_ns[1], 20);
+  EXPECT_EQ(result->lane[1], 1u);
+}
+
 // A run that was recorded as the replay says is replayed in the same time.
 TEST(replay, of_a_replayed_run_is_the_same) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {

@@ -49,7 +49,7 @@ class machine_of_tasks {
         m_queues[m_priorities[m_tasks[follower].kind]].push_back(follower);
       }
     }
-    for (double& each : m_delayed) each /= workers * m_time;
+    for (double& delay : m_delayed) delay /= workers * m_time;
     return {m_time, m_delayed};
   }
 
@@ -111,9 +111,9 @@ std::vector<graph_task> conjugate_gradient(std::size_t steps, std::size_t parts,
     return tasks.size() - 1;
   };
   const auto add_parts = [&](std::size_t kind, const std::vector<std::size_t>& inputs) {
-    std::vector<std::size_t> made;
-    for (std::size_t part = 0; part < parts; ++part) made.push_back(add(kind, inputs));
-    return made;
+    std::vector<std::size_t> created;
+    for (std::size_t part = 0; part < parts; ++part) created.push_back(add(kind, inputs));
+    return created;
   };
   std::vector<std::size_t> before;
   for (std::size_t step = 0; step < steps; ++step) {

@@ -118,7 +118,7 @@ TEST(tasks_priority, the_initiating_kind_is_raised_proved_and_kept) {
     // The bar: a tenth shorter.
     EXPECT_LE(program.exact_seconds, 0.9 * before);
     const auto kept = std::find_if(program.log.begin(), program.log.end(),
-                                   [](const decision& made) { return made.what == outcome::kept; });
+                                   [](const decision& entry) { return entry.what == outcome::kept; });
     ASSERT_NE(kept, program.log.end());
     EXPECT_NEAR(kept->gain.gain, 1 - program.exact_seconds / before, 0.03);
     EXPECT_NE(kept->reason.find("had waited for a worker"), std::string::npos);
@@ -142,8 +142,8 @@ TEST(tasks_priority, what_does_not_help_is_undone_and_not_tried_again) {
       if (program.accepted(kind) == "normal") {
         EXPECT_EQ(program.level(kind), 1);
       }
-    kept +=
-        std::any_of(program.log.begin(), program.log.end(), [](const decision& made) { return made.what == outcome::kept; });
+    kept += std::any_of(program.log.begin(), program.log.end(),
+                        [](const decision& entry) { return entry.what == outcome::kept; });
     const std::size_t log_size = program.log.size();
     program.run(100);
     EXPECT_EQ(program.log.size(), log_size);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,11 +39,13 @@ struct link {
   link_base base = link_base::end;
 };
 
-// What a lane does next: a step of its own, or steps of a pool until all steps of the pool have begun.
+// What a lane does next: a step of its own, or steps of a pool until all steps of the pool have begun, or until the lane
+// is gone.
 enum class duty_kind : std::uint8_t { own_step, serve_pool };
 struct duty {
   duty_kind kind = duty_kind::own_step;
-  std::uint32_t index = 0;  // of the step, or of the pool
+  std::uint32_t index = 0;                                           // of the step, or of the pool
+  std::int64_t until_ns = std::numeric_limits<std::int64_t>::max();  // of serve_pool: no step is begun from then on
 };
 
 // Steps that are no lane's duty and belong to no pool take no lane: they join others, as a barrier does.
