@@ -2,7 +2,7 @@
 
 import { type Child, note, section } from "./dom";
 import { bytes, count, percent, seconds, shortened } from "./format";
-import type { Report, Spark, SparkGroup, Stage, WhatIf } from "./report";
+import type { Report, Spark, SparkGroup, Stage } from "./report";
 import { type Column, Table } from "./table";
 
 const LONGEST_NAME = 120;
@@ -22,15 +22,7 @@ const WORDS = new Map<string, string>([
 export const word = (name: string): string => WORDS.get(name) ?? name.replaceAll("_", " ");
 
 export function spark(report: Report, all: Spark): HTMLElement {
-  return section(
-    "spark",
-    "Spark",
-    note(summary(all)),
-    shares(all),
-    whatIfs(all.what_if),
-    stages(report.stages),
-    groups(all),
-  );
+  return section("spark", "Spark", note(summary(all)), shares(all), stages(report.stages), groups(all));
 }
 
 /** The error of the replay comes first: it says what the gains are worth. */
@@ -58,20 +50,6 @@ function shares(all: Spark): Child {
     columns: [
       { title: "part", key: ([name]) => word(name), cell: ([name]) => word(name) },
       { title: "share", key: ([, share]) => share, cell: ([, share]) => percent(share), isNumber: true },
-    ],
-  }).root;
-}
-
-function whatIfs(rows: WhatIf[]): Child {
-  if (!rows.length) return null;
-  return new Table<WhatIf>({
-    caption: "What if, by replay of the schedule",
-    rows,
-    sortBy: 2,
-    columns: [
-      { title: "what if", key: (row) => row.change, cell: (row) => row.change },
-      { title: "would take", key: (row) => row.wall_s, cell: (row) => seconds(row.wall_s), isNumber: true },
-      { title: "gain", key: (row) => row.gain_s, cell: (row) => seconds(row.gain_s), isNumber: true },
     ],
   }).root;
 }

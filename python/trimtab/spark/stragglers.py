@@ -13,6 +13,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.model.enumerations import BlameCause
 from trimtab.spark.application import Tasks
 from trimtab.spark.sweep import Integers, Numbers, between, counts, integral, medians_by
 
@@ -30,7 +31,7 @@ class Why(Enum):
     """What explains a long task."""
 
     DATA = "it had more data"
-    GC = "garbage collection"
+    GC = BlameCause.GARBAGE_COLLECTION.value
     FETCH = "it waited for shuffle data"
     EXECUTOR = "its executor was slow"
     UNEXPLAINED = "not explained by its data, garbage collection, fetching or its executor"

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.markup import escape
 
 from trimtab.counted import counted
-from trimtab.model.enumerations import Missing
+from trimtab.model.enumerations import BlameCause, Missing
 from trimtab.model.report import Report, Spark, SparkGroup, Stage
 from trimtab.text.console import Console, output, table
 from trimtab.text.units import percent, rounded, seconds
@@ -18,9 +18,9 @@ _WORDS = {
     "application": "application code",
     "fetch_network": "fetch over the network",
     "fetch_disk": "fetch from disk",
-    "gc": "garbage collection",
-    "scheduler_delay": "scheduler delay",
-    "failed": "failed tasks",
+    "gc": BlameCause.GARBAGE_COLLECTION.value,
+    "scheduler_delay": BlameCause.SCHEDULER_DELAY.value,
+    "failed": BlameCause.FAILED_TASKS.value,
     "stage_barrier": "idle: stage barrier",
     "straggler": "idle: straggler",
     "skew": "idle: skew",

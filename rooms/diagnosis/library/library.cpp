@@ -122,8 +122,8 @@ __attribute__((visibility("default"))) std::size_t trimtab_blame(const interval_
   return results([&] { return blame_by_group(table->order()); }, to, room, error);
 }
 
-__attribute__((visibility("default"))) std::size_t trimtab_charges(const interval_table* table, charge* to,
-                                                                   std::size_t room, const text_room* error) noexcept {
+__attribute__((visibility("default"))) std::size_t trimtab_charges(const interval_table* table, charge* to, std::size_t room,
+                                                                   const text_room* error) noexcept {
   return results([&] { return merged_charges(table->order()); }, to, room, error);
 }
 
