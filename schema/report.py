@@ -329,6 +329,7 @@ BLAMED = T(
         F("lane_time_s", "number", "core time", "s"),
         F("share", "number", "of `capacity_s`", "share"),
         F("basis", "text", "what it is read from: `events`, `profile` (sums by region), or both"),
+        F("reason", "text?", "of the cause `unattributed`: what is not known", unknown="of another cause"),
     ),
 )
 PATH_PART = T(
@@ -339,7 +340,8 @@ PATH_PART = T(
         F("subject", "text?", "region or kind of task", unknown="none"),
         F("key", "text?", "its `key`", unknown="no subject"),
         F("time_s", "number", "of all moments on the path", "s"),
-        F("share", "number", "of the path, which is as long as the process", "share"),
+        F("share", "number", "of the path, which is as long as all processes together lived", "share"),
+        F("reason", "text?", "of the cause `unattributed`: what is not known", unknown="of another cause"),
     ),
 )
 POP = T(
@@ -741,66 +743,6 @@ KERNEL = T(
         F("complete", "flag", "every recording ended in order"),
     ),
 )
-STAGE = T(
-    "Stage",
-    "One attempt of a stage of a Spark application.",
-    (
-        F("id", "integer", "number of the stage"),
-        F("attempt", "integer", "0, then 1 after tasks could not fetch shuffle data"),
-        F("key", "text", "`key` of the same stage in `regions`"),
-        F("name", "text", "what Spark calls it"),
-        F("place", "text", "call and source line that made its last RDD or plan node"),
-        F("operators", "text[]", "plan nodes and RDDs, the last first"),
-        F("job", "integer?", "number of its job", unknown="not in the log"),
-        F("query", "integer?", "number of its SQL query", unknown="no query"),
-        F("submitted_s", "number?", "since the application started", "s", "not in the log"),
-        F("completed_s", "number?", "since the application started", "s", "not in the log"),
-        F("failure", "text?", "why it failed", unknown="it did not"),
-        F("tasks", "integer", "partitions that it had to compute"),
-        F("attempts", "integer", "attempts of tasks"),
-        F("failed", "integer", "attempts of tasks that failed or were killed"),
-        F("stragglers", "integer", "tasks that held up others"),
-        F("core_time_s", "number", "on core slots", "s"),
-        F("median_s", "number", "median task", "s"),
-        F("longest_s", "number", "longest task", "s"),
-        F("time", "number{}", "core time by part of a task", "s"),
-        F("idle", "number{}", "idle core time that is charged to it, by cause", "s"),
-        F("read_bytes", "integer", "of shuffles and input", "B"),
-        F("written_bytes", "integer", "of shuffles", "B"),
-        F("spilled_bytes", "integer", "to disk", "B"),
-        F("blocks", "integer", "of shuffles that its tasks fetched"),
-        F(
-            "sensitivity",
-            "number?",
-            "slope of the replayed time of its job against the standard deviation of its task times, s per s",
-            unknown="not replayed",
-        ),
-    ),
-)
-SPARK_GROUP = T(
-    "SparkGroup",
-    "The core time of one job, query, executor, host or source line.",
-    (
-        F("group", "text", "`job`, `query`, `executor`, `host` or `line`"),
-        F("name", "text", ""),
-        F("core_time_s", "number", "all of the following", "s"),
-        F("time", "number{}", "by part of a task, and idle time by cause", "s"),
-    ),
-)
-SPARK = T(
-    "Spark",
-    "What an event log of Spark says beyond what every report has.",
-    (
-        F("application", "text", "its id"),
-        F("version", "text", "of Spark"),
-        F("executors", "integer", "that were there at some time"),
-        F("slots", "integer", "core slots of these"),
-        F("time", "number{}", "share of the core time by part of a task, and idle time by cause", "share"),
-        F("replay_error", "number?", "of the unchanged replay", "share", "nothing to replay"),
-        F("replay_trusted", "flag", "the error is small enough for claims"),
-        F("groups", "SparkGroup[]", "by kind of group, most core time first"),
-    ),
-)
 TASK_TIMES = T(
     "TaskTimes",
     "What the tasks of one kind did from their creation until their end, by their events; sums over tasks.",
@@ -881,6 +823,66 @@ IDLE_REGION_GROUP = T(
         F("more_workers", "integer?", "the most of its regions", unknown="as there"),
     ),
 )
+STAGE = T(
+    "Stage",
+    "One attempt of a stage of a Spark application.",
+    (
+        F("id", "integer", "number of the stage"),
+        F("attempt", "integer", "0, then 1 after tasks could not fetch shuffle data"),
+        F("key", "text", "`key` of the same stage in `regions`"),
+        F("name", "text", "what Spark calls it"),
+        F("place", "text", "call and source line that made its last RDD or plan node"),
+        F("operators", "text[]", "plan nodes and RDDs, the last first"),
+        F("job", "integer?", "number of its job", unknown="not in the log"),
+        F("query", "integer?", "number of its SQL query", unknown="no query"),
+        F("submitted_s", "number?", "since the application started", "s", "not in the log"),
+        F("completed_s", "number?", "since the application started", "s", "not in the log"),
+        F("failure", "text?", "why it failed", unknown="it did not"),
+        F("tasks", "integer", "partitions that it had to compute"),
+        F("attempts", "integer", "attempts of tasks"),
+        F("failed", "integer", "attempts of tasks that failed or were killed"),
+        F("stragglers", "integer", "tasks that held up others"),
+        F("core_time_s", "number", "on core slots", "s"),
+        F("median_s", "number", "median task", "s"),
+        F("longest_s", "number", "longest task", "s"),
+        F("time", "number{}", "core time by part of a task", "s"),
+        F("idle", "number{}", "idle core time that is charged to it, by cause", "s"),
+        F("read_bytes", "integer", "of shuffles and input", "B"),
+        F("written_bytes", "integer", "of shuffles", "B"),
+        F("spilled_bytes", "integer", "to disk", "B"),
+        F("blocks", "integer", "of shuffles that its tasks fetched"),
+        F(
+            "sensitivity",
+            "number?",
+            "slope of the replayed time of its job against the standard deviation of its task times, s per s",
+            unknown="not replayed",
+        ),
+    ),
+)
+SPARK_GROUP = T(
+    "SparkGroup",
+    "The core time of one job, query, executor, host or source line.",
+    (
+        F("group", "text", "`job`, `query`, `executor`, `host` or `line`"),
+        F("name", "text", ""),
+        F("core_time_s", "number", "all of the following", "s"),
+        F("time", "number{}", "by part of a task, and idle time by cause", "s"),
+    ),
+)
+SPARK = T(
+    "Spark",
+    "What an event log of Spark says beyond what every report has.",
+    (
+        F("application", "text", "its id"),
+        F("version", "text", "of Spark"),
+        F("executors", "integer", "that were there at some time"),
+        F("slots", "integer", "core slots of these"),
+        F("time", "number{}", "share of the core time by part of a task, and idle time by cause", "share"),
+        F("replay_error", "number?", "of the unchanged replay", "share", "nothing to replay"),
+        F("replay_trusted", "flag", "the error is small enough for claims"),
+        F("groups", "SparkGroup[]", "by kind of group, most core time first"),
+    ),
+)
 REPORT = T(
     "Report",
     "The report of a run, over all of its processes.",
@@ -921,7 +923,7 @@ REPORT = T(
         F(
             "what_if",
             "WhatIf[]",
-            "first the unchanged run, then the shortest first; of one process with all events, or of a Spark application",
+            "first the unchanged run, then the shortest first; of one process with all events",
         ),
         F("workers", "WorkerSummary[]", ""),
         F("network", "Network?", "messages between localities", unknown="none were recorded"),

@@ -368,6 +368,8 @@ def _timeline(table: list[dict[str, Any]], lanes: int, bins: int, wall: float) -
             {"name": region["name"], "lanes": line} for region, line in zip(shown, values, strict=True)
         ],
         "waiting": [0.25] * bins,
+        "eligible": [1.5] * bins,
+        "ineligible": [3.0] * bins,
         "source": "all events",
     }
 

@@ -22,7 +22,7 @@ from trimtab.report import lane_page, page
 NAMES = ("solve", samples.NASTY[0])
 CANVAS = "document.querySelector('.lane-canvas')"
 DETAIL = "document.querySelector('.lane-detail').textContent"
-RANGE = "document.querySelector('#lanes-over-time [role=status]').textContent"
+RANGE = "document.querySelector('#lanes-over-time .tools [role=status]').textContent"
 PICTURE = f"{CANVAS}.toDataURL()"
 GUTTER, AXIS = 150, 24
 
@@ -322,3 +322,38 @@ def test_levels_of_detail_and_a_window_show_the_same(browser: Browser, tmp_path:
     )
     figures = np.array([float(text.removesuffix(" s")) for text in work])
     assert figures == pytest.approx([3.9, 7.9], abs=0.05)
+
+
+def test_two_runs_are_on_one_axis(browser: Browser, tmp_path: Path, trimtab: str) -> None:
+    """The second one is half as long, and began years later."""
+    runs = [write_run(tmp_path / name, process(wall=wall)) for name, wall in (("a", 10.0), ("b", 5.0))]
+    path = tmp_path / "both.html"
+    subprocess.run(
+        [trimtab, "compare", *map(str, runs), "--html", str(path)], check=True, capture_output=True
+    )
+    browser.open(path, height=3000)
+    wait(browser)
+    browser.run("document.querySelector('#lanes-over-time details').open = true")
+    browser.settle()
+    names = browser.run(
+        "[...document.querySelectorAll('.lane-table tbody th')].map(each => each.textContent)"
+    )
+    assert [name[:2] for name in names] == ["A:", "A:", "B:", "B:"]
+    work = browser.run(
+        "[...document.querySelectorAll('.lane-table tbody td:nth-child(2)')].map(each => each.textContent)"
+    )
+    assert work == ["3.9 s", "7.9 s", "1.95 s", "3.95 s"]
+    assert browser.run("[...document.querySelectorAll('section')].map(each => each.id)") == [
+        "verdict-a",
+        "verdict-b",
+        "lanes-over-time",
+        "over-time-a",
+        "over-time-b",
+    ]
+    failed = subprocess.run(
+        [trimtab, "compare", ",".join(map(str, runs)), str(runs[0]), "--html", str(path)],
+        capture_output=True,
+        text=True,
+    )
+    assert failed.returncode == 2 and "expected one run on each side, found 2 and 1" in failed.stderr
+    assert browser.complaints() == []

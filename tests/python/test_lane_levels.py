@@ -14,12 +14,21 @@ from hypothesis import strategies as st
 from test_intervals import fork, lane, part, trace_of, wait
 from trimtab.analysis.diagnosis import diagnosis_of
 from trimtab.analysis.lane_levels import MOST_KINDS, STEP, Level, coarsest_shift, levels_of
-from trimtab.analysis.stretches import OTHERS, LaneClass, LaneState, Stretches, stretches_of
+from trimtab.analysis.stretches import (
+    _WAIT,
+    OTHERS,
+    STATE_NAMES,
+    LaneClass,
+    LaneState,
+    Stretches,
+    _class_of,
+    stretches_of,
+)
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.report.columns import packed
 from trimtab.report.lane_tiles import TILE_BUCKETS, LaneTiles, tiles_of
-from trimtab.traces.intervals import NO_LANE
+from trimtab.traces.intervals import NO_LANE, Doing, Group, Kind
 
 CLASSES = (
     *(LaneClass(LaneState.WORK, "works in", subject) for subject in range(12)),
@@ -188,3 +197,12 @@ def test_stretches_of_a_trace_that_is_not_whole_are_none(tmp_path: Path) -> None
     trace = trace_of(tmp_path, lane(fork(1, 9), part(1, 4), wait(4, 9)), lane(part(2, 9)))
     object.__setattr__(trace.process.lanes[0], "events_dropped", 1)
     assert stretches_of(trace) is None
+
+
+def test_whatever_lanes_do_has_words() -> None:
+    for doing in Doing:
+        for kind in Kind:
+            groups = (Group(doing), Group(Doing.WORK, 3))
+            for key in (int(kind), _WAIT | 1 << 4 | int(kind)):
+                made = _class_of(groups, key)
+                assert made.words and made.state in STATE_NAMES

@@ -181,8 +181,7 @@ function showTwo(runs: Report[], page: HTMLElement): void {
   page.replaceChildren();
   append(
     page,
-    ...each("Heading", heading),
-    ...each("Verdict", verdict),
+    ...runs.flatMap((run, at) => [heading(run), part("Verdict", at, verdict)]),
     made.root,
     ...each("Concurrency", (run) => concurrency(run, charts, color)),
   );

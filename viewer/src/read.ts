@@ -9,7 +9,13 @@ const zeroForNone = (values: number[]): number[] => values.map((value) => (Numbe
 function drawable(timeline: Timeline | null): Timeline | null {
   if (timeline === null || timeline.dt_s <= 0 || !timeline.series[0]?.lanes.length) return null;
   const series = timeline.series.map((each) => ({ ...each, lanes: zeroForNone(each.lanes) }));
-  return { ...timeline, series, waiting: zeroForNone(timeline.waiting) };
+  return {
+    ...timeline,
+    series,
+    waiting: zeroForNone(timeline.waiting),
+    eligible: zeroForNone(timeline.eligible),
+    ineligible: zeroForNone(timeline.ineligible),
+  };
 }
 
 /** Points with a time that does not run backwards: what charts need. */

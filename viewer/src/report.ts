@@ -149,7 +149,7 @@ export interface Report {
   critical_path: PathPart[];
   /** of one process with all events; null: not all events were recorded, or of several processes */
   pop: Pop | null;
-  /** first the unchanged run, then the shortest first; of one process with all events, or of a Spark application */
+  /** first the unchanged run, then the shortest first; of one process with all events */
   what_if: WhatIf[];
   workers: WorkerSummary[];
   /** messages between localities; null: none were recorded */
@@ -553,6 +553,8 @@ export interface Blamed {
   share: number;
   /** what it is read from: `events`, `profile` (sums by region), or both */
   basis: string;
+  /** of the cause `unattributed`: what is not known; null: of another cause */
+  reason: string;
 }
 
 /** A part of the critical path: the chain of work and waiting that decided when the program ended. */
@@ -565,8 +567,10 @@ export interface PathPart {
   key: string;
   /** of all moments on the path, s */
   time_s: number;
-  /** of the path, which is as long as the process, share */
+  /** of the path, which is as long as all processes together lived, share */
   share: number;
+  /** of the cause `unattributed`: what is not known; null: of another cause */
+  reason: string;
 }
 
 /** Efficiencies of the lanes. `parallel_efficiency` = `serialization` x `load_balance` x `scheduling`. */
@@ -1463,6 +1467,7 @@ export const readBlamed = (from: Dict): Blamed => ({
   lane_time_s: amount(from.lane_time_s),
   share: amount(from.share),
   basis: text(from.basis),
+  reason: text(from.reason),
 });
 
 export const readPathPart = (from: Dict): PathPart => ({
@@ -1471,6 +1476,7 @@ export const readPathPart = (from: Dict): PathPart => ({
   key: text(from.key),
   time_s: amount(from.time_s),
   share: amount(from.share),
+  reason: text(from.reason),
 });
 
 export const readPop = (from: Dict): Pop => ({

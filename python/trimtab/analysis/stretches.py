@@ -33,6 +33,7 @@ class LaneState(IntEnum):
     ARRIVAL = 7
     NO_CPU = 8
     BLOCKED = 9
+    NO_CORE = 10
 
 
 STATE_NAMES = {
@@ -46,6 +47,7 @@ STATE_NAMES = {
     LaneState.ARRIVAL: "resuming",
     LaneState.NO_CPU: "no CPU",
     LaneState.BLOCKED: "blocked",
+    LaneState.NO_CORE: "needs no core",
 }
 # What a lane does, in words, and its state.
 _DOINGS = {
@@ -65,6 +67,31 @@ _DOINGS = {
     Doing.BLOCKED: (LaneState.BLOCKED, "gave its CPU away in"),
     Doing.PREEMPTED: (LaneState.NO_CPU, "has no CPU in"),
     Doing.ARRIVAL: (LaneState.ARRIVAL, "has not begun its part of"),
+    Doing.TASKS: (LaneState.NO_CORE, "waits, without using a core, until tasks have ended"),
+    Doing.ORDERED: (LaneState.LOCK, "waits for its turn in"),
+    Doing.RESUMPTION: (LaneState.NO_TASK, "has no task until a suspended one can go on"),
+    Doing.MESSAGE: (LaneState.NO_TASK, "has no task until a message of another process comes"),
+    Doing.END: (LaneState.NO_TASK, "has no task after the last one of all"),
+}
+# What it does when that is over, and it has not gone on yet.
+_RESUMINGS = {
+    Doing.ARRIVAL: "has not begun its part of",
+    Doing.JOIN: "has not gone on yet behind",
+    Doing.BARRIER: "has not left a barrier yet of",
+    Doing.LOCK: "has not taken the free lock yet of",
+    Doing.FORK: "has not begun its part of the next region",
+    Doing.ORDERED: "has not taken its turn yet in",
+    **dict.fromkeys(
+        (
+            Doing.DEPENDENCE,
+            Doing.SPAWN,
+            Doing.FAR_TASK,
+            Doing.NO_FURTHER_TASK,
+            Doing.RESUMPTION,
+            Doing.MESSAGE,
+        ),
+        "has not begun a task that is ready",
+    ),
 }
 
 
@@ -186,7 +213,8 @@ def _class_of(groups: tuple[Group, ...], key: int) -> LaneClass:
         return LaneClass(state, words, group.subject, cause_of(group, end, culprit, kind), blamed)
     if kind is Kind.RESUMING:
         cause = cause_of_itself(group.doing, kind)
-        return LaneClass(LaneState.ARRIVAL, f"goes on late: {words}", group.subject, cause, group.subject)
+        words = _RESUMINGS.get(group.doing, "could go on and has not done it yet in")
+        return LaneClass(LaneState.ARRIVAL, words, group.subject, cause, group.subject)
     if kind is Kind.STOPPED or group.doing is Doing.RUNTIME:
         cause = cause_of_itself(group.doing, kind)
         return LaneClass(state, words, group.subject, cause, group.subject)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
+from msgspec.structs import replace
 
 from trimtab.analysis.findings import finding
 from trimtab.counted import counted
@@ -104,7 +105,16 @@ def spark_findings(
     ]
     least_s = _LEAST_GAIN_SHARE * application.end * 1e-3
     kept = sorted((each for each in found if each.gain_s >= least_s), key=lambda each: -each.gain_s)
-    return [*kept, *_idle_executors(context)]
+    return [*(_with_range(context, each) for each in kept), *_idle_executors(context)]
+
+
+def _with_range(context: _Context, finding: Finding) -> Finding:
+    """A replay's gain is uncertain by its error on the unchanged run; without one the gain is a bound."""
+    if not context.what_if.is_trusted:
+        return finding
+    margin_s = abs(context.what_if.error) * context.application.end * 1e-3
+    low_s, high_s = max(finding.gain_s - margin_s, 0.0), finding.gain_s + margin_s
+    return replace(finding, gain_low_s=low_s, gain_high_s=high_s)
 
 
 def _stragglers(context: _Context) -> Iterator[Finding]:

@@ -121,6 +121,47 @@ TEST(blame, charges_of_64_lanes_add_up_to_their_waits) {
   }
 }
 
+TEST(blame, merged_charges_say_the_same_in_fewer_words) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const auto lanes = static_cast<lane_index>(1 + seed % 9);
+    const std::vector<lane_interval> all = random_machine(seed, lanes, 300);
+    // By wait, group and kind of the culprit.
+    std::map<std::tuple<interval_index, std::uint32_t, int, chain_end>, std::int64_t> expected, sums;
+    const auto add = [&](auto& to, const charge& entry) {
+      const bool has_culprit = entry.culprit != no_interval;
+      const std::uint32_t group = has_culprit ? all[entry.culprit].group : 0;
+      const int kind = has_culprit ? static_cast<int>(all[entry.culprit].kind) : -1;
+      to[{entry.wait, group, kind, entry.end}] += entry.end_ns - entry.begin_ns;
+    };
+    const lane_order order(all, lanes);
+    std::size_t charges = 0;
+    for_each_charge(order, [&](const charge& entry) {
+      add(expected, entry);
+      ++charges;
+    });
+    const std::vector<charge> merged = merged_charges(order);
+    ASSERT_LE(merged.size(), charges) << seed;
+    std::map<interval_index, std::int64_t> until;
+    for (const charge& entry : merged) {
+      add(sums, entry);
+      // One wait's charges follow each other without gaps, within the wait.
+      const auto before = until.find(entry.wait);
+      ASSERT_EQ(entry.begin_ns, before == until.end() ? all[entry.wait].begin_ns : before->second) << seed;
+      until[entry.wait] = entry.end_ns;
+    }
+    ASSERT_EQ(sums, expected) << seed;
+    for (const auto& [wait, end_ns] : until) ASSERT_EQ(end_ns, all[wait].end_ns) << seed;
+  }
+}
+
+TEST(blame, charges_with_one_culprit_group_after_the_other_are_one) {
+  const std::vector<lane_interval> all = {busy(0, 0, 10), busy(0, 10, 20), busy(0, 20, 30, 1), waiting(1, 5, 30, 0)};
+  const std::vector<charge> merged = merged_charges(lane_order(all, 2));
+  ASSERT_EQ(merged.size(), 2u);
+  EXPECT_EQ(std::tuple(merged[0].culprit, merged[0].begin_ns, merged[0].end_ns), std::tuple(0u, 5, 20));
+  EXPECT_EQ(std::tuple(merged[1].culprit, merged[1].begin_ns, merged[1].end_ns), std::tuple(2u, 20, 30));
+}
+
 TEST(blame, sums_by_group_do_not_depend_on_the_order_of_intervals) {
   std::vector<lane_interval> all = random_machine(3, 12, 1'000);
   const auto sums = blame_by_group(lane_order(all, 12));

@@ -66,7 +66,7 @@ export function detail(view: LaneView, selection: Selection | null, go: (stretch
   }
   if (before !== null) {
     const giver = before.process.lanes[before.giver];
-    parts.push(h("p", {}, `It could not begin earlier: before, `, goTo(before, go), `, until ${giver} ended that.`));
+    parts.push(h("p", {}, "Before that: ", goTo(before, go), `, which ${giver} ended.`));
   }
   parts.push(...releasedOf(selection, go), ...arrowsOf(selection, view, go));
   return parts;

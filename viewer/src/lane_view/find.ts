@@ -22,7 +22,12 @@ const stretchFrom = (process: LaneProcess, each: Longest): Stretch => ({ process
 /** What a row of the blame table is charged for. */
 export function ofBlame(row: Blamed): Chosen {
   return (each, process) =>
-    each.cause === row.cause && (subjectOf(process, each.blamed)?.key ?? null) === (row.key ?? null);
+    each.cause === row.cause && (subjectOf(process, each.blamed)?.key ?? "") === (row.key ?? "");
+}
+
+/** The work that such a row is charged to. */
+export function culpritOf(row: Blamed): Chosen {
+  return (each, process) => each.cause === null && !!row.key && subjectOf(process, each.subject)?.key === row.key;
 }
 
 /** Time that is lost at a subject; where none is, the work in it. */

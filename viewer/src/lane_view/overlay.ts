@@ -132,7 +132,7 @@ export function drawArrow(frame: Frame, from: Row, fromTime: number, to: Row, to
   const x0 = clamped(frame, xOf(frame, fromTime)),
     x1 = clamped(frame, xOf(frame, toTime));
   const y0 = yOf(frame, from) + from.height / 2,
-    y1 = yOf(frame, to) + (from === to ? to.height / 2 : y0 < yOf(frame, to) ? 0 : to.height);
+    y1 = yOf(frame, to) + (x0 === x1 || from === to ? to.height / 2 : y0 < yOf(frame, to) ? 0 : to.height);
   const bend = Math.max(Math.abs(x1 - x0) * 0.35, 14);
   for (const [color, width] of [
     ["var(--bg)", 4.5],
@@ -143,7 +143,8 @@ export function drawArrow(frame: Frame, from: Row, fromTime: number, to: Row, to
     context.setLineDash(isDashed ? [5, 3] : []);
     context.beginPath();
     context.moveTo(x0, y0);
-    context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);
+    if (x0 === x1) context.lineTo(x1, y1);
+    else context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);
     context.stroke();
     context.setLineDash([]);
     context.beginPath();

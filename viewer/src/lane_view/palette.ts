@@ -29,6 +29,7 @@ export const LOOKS: readonly Look[] = [
   { color: "var(--arrival)", pattern: 5 },
   { color: "var(--run-delay)", pattern: 6 },
   { color: "var(--serial)", pattern: 7 },
+  { color: "var(--line)", pattern: 0 },
 ];
 export const lookOf = (state: number): Look => LOOKS[state] ?? { color: "var(--others)", pattern: 0 };
 const WORK = 0;

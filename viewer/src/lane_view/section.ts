@@ -6,7 +6,7 @@ import type { Blamed } from "../report";
 import { coarse, detail, hovered, singleEvents } from "./detail";
 import { filters, key, tools } from "./controls";
 import { isSupported } from "./columns";
-import { longestOf, ofBlame, ofSubject } from "./find";
+import { culpritOf, longestOf, ofBlame, ofSubject } from "./find";
 import { go, listen } from "./input";
 import { GUTTER } from "./layout";
 import type { Chosen, LaneModel, LaneProcess } from "./model";
@@ -76,19 +76,19 @@ export function lanes(
   const root = section(
     "lanes-over-time",
     HEADING,
+    note(
+      h(
+        "span",
+        { class: "hint" },
+        "Click a stretch for the reason of a wait. Drag to move; wheel (after a click), + and \u2212, or shift and drag to zoom. By key: arrows select, shift and arrows move, Enter zooms to the selection, g goes to the lane that was waited for, 0 shows all, Escape ends the selection.",
+      ),
+    ),
     h(
       "div",
       { class: "row" },
-      note(
-        h(
-          "span",
-          { class: "hint" },
-          "Drag to move, wheel (after a click) or + and \u2212 to zoom, shift and drag to zoom to a part, click for the reason of a wait. By key: arrows select, shift and arrows move, Enter zooms to the selection, g goes to the lane that was waited for, 0 shows all.",
-        ),
-      ),
+      filters(view, (stretch, chosen) => void jump(chosen, stretch)),
       buttons,
     ),
-    filters(view, (stretch, chosen) => void jump(chosen, stretch)),
     h("div", { class: "lane-box" }, view.canvas, tip),
     key(view),
     panel,
@@ -99,17 +99,20 @@ export function lanes(
     ),
   );
   const jumps: LaneJumps = {
-    blame: (row) => jump(ofBlame(row)),
+    blame: (row) => {
+      const [charged, culprit] = [ofBlame(row), culpritOf(row)];
+      return jump(charged, undefined, (each, process) => charged(each, process) || culprit(each, process));
+    },
     subject: (name) => jump(ofSubject(model, name)),
   };
   return { root, jumps, redraw: () => view.recolor() };
 }
 
-/** Zooms to a stretch, or the longest one of what is chosen; all that is not chosen becomes dim. */
-function jumper(view: LaneView): (chosen: Chosen, to?: Stretch) => boolean {
-  return (chosen, to = longestOf(view.processes, chosen)[0]) => {
+/** Zooms to a stretch, or the longest one of what is chosen; all that is not `lit` becomes dim. */
+function jumper(view: LaneView): (chosen: Chosen, to?: Stretch, lit?: Chosen) => boolean {
+  return (chosen, to = longestOf(view.processes, chosen)[0], lit = chosen) => {
     if (to === undefined) return false;
-    view.choose(chosen);
+    view.choose(lit);
     view.show(to);
     view.canvas.scrollIntoView({ block: "center" });
     view.canvas.focus({ preventScroll: true });

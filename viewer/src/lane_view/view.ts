@@ -138,7 +138,7 @@ export class LaneView {
         : {
             stretch,
             chain: isWait(stretch) ? chainOf(this.store, stretch) : null,
-            before: waitBefore(this.store, stretch),
+            before: isWait(stretch) ? null : waitBefore(this.store, stretch),
             released: released(this.store, stretch),
             arrows: arrows(this.store, stretch),
           };
