@@ -76,11 +76,11 @@ def build_from_log(log: Log) -> Report:
 
 
 def _write_page(report: Report, log: Log, html: Path) -> None:
-    """With the lanes, for which the log is read once more."""
-    from trimtab.cli.common import recorded_run
+    """With the lanes, which are read once more."""
+    from trimtab.cli.sources import Source
     from trimtab.report import lane_page, write_html
     from trimtab.text.progress import progress
 
     with progress("drawing the lanes"):
-        lanes = lane_page(recorded_run(log.path))
+        lanes = lane_page(Source(log.path, log).run())
     write_html(report, html, lanes)
