@@ -86,12 +86,18 @@ function onKey(view: LaneView, event: KeyboardEvent): boolean {
   else if (upwards && event.shiftKey) view.scroll(upwards * 60);
   else if (sideways) nextStretch(view, sideways);
   else if (upwards) nextLane(view, upwards);
-  else if (event.key === "+" || event.key === "=") view.zoom(0.5, around);
-  else if (event.key === "-") view.zoom(2, around);
-  else if (event.key === "0") view.setWindow(0, view.end);
-  else if (event.key === "Enter" && selected !== null) view.show(selected);
-  else if (event.key === "g" && selected !== null) goToGiver(view, selected);
-  else if (event.key === "Escape") {
+  else return onOtherKey(view, event.key, around);
+  return true;
+}
+
+function onOtherKey(view: LaneView, key: string, around: number | undefined): boolean {
+  const selected = view.selection?.stretch ?? null;
+  if (key === "+" || key === "=") view.zoom(0.5, around);
+  else if (key === "-") view.zoom(2, around);
+  else if (key === "0") view.setWindow(0, view.end);
+  else if (key === "Enter" && selected !== null) view.show(selected);
+  else if (key === "g" && selected !== null) goToGiver(view, selected);
+  else if (key === "Escape") {
     view.choose(null);
     view.select(null);
   } else return false;
