@@ -18,7 +18,7 @@ from typing import Any
 import lizard
 
 ROOT = Path(__file__).resolve().parent.parent
-MOST_LINES_OF_HALF, MOST_LINES_OF_NINE_TENTHS = 6, 20
+MOST_LINES_OF_HALF, MOST_LINES_OF_NINE_TENTHS = 7, 20
 MOST_PARAMETERS, MOST_WAYS = 6, 25
 LANGUAGES = {
     "C++": ("rooms/*.hpp", "rooms/*.cpp"),

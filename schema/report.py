@@ -329,6 +329,7 @@ BLAMED = T(
         F("lane_time_s", "number", "core time", "s"),
         F("share", "number", "of `capacity_s`", "share"),
         F("basis", "text", "what it is read from: `events`, `profile` (sums by region), or both"),
+        F("reason", "text?", "of the cause `unattributed`: what is not known", unknown="of another cause"),
     ),
 )
 PATH_PART = T(
@@ -339,7 +340,8 @@ PATH_PART = T(
         F("subject", "text?", "region or kind of task", unknown="none"),
         F("key", "text?", "its `key`", unknown="no subject"),
         F("time_s", "number", "of all moments on the path", "s"),
-        F("share", "number", "of the path, which is as long as the process", "share"),
+        F("share", "number", "of the path, which is as long as all processes together lived", "share"),
+        F("reason", "text?", "of the cause `unattributed`: what is not known", unknown="of another cause"),
     ),
 )
 POP = T(

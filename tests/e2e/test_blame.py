@@ -23,6 +23,9 @@ PLANTED = {
     "straggler": "straggler",
     "serial": "serial part",
     "lock": "lock holder",
+    "long-task": "last arrival",
+    "taskwait": "dependence chain",
+    "ordered": "dependence chain",
 }
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
 
@@ -30,6 +33,13 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive
 def blamed(report: dict[str, Any]) -> list[dict[str, Any]]:
     """What the program itself is to blame for, most first."""
     return [each for each in report["blame"] if each["cause"] not in OF_THE_MACHINE]
+
+
+def unattributed(rows: list[dict[str, Any]]) -> float:
+    """The share that nobody is charged with; each row of it says what is not known."""
+    chosen = [row for row in rows if row["cause"] == "unattributed"]
+    assert all(row["reason"] for row in chosen)
+    return float(sum(row["share"] for row in chosen))
 
 
 def observe(run: Run, program: Path, fault: str, steps: str, *options: str) -> dict[str, Any]:
@@ -55,6 +65,7 @@ def test_the_planted_fault_is_blamed_first(run: Run, compiled: Compiled, fault: 
     assert first["basis"].startswith("events")
     assert (first["subject"] is None) == (fault == "serial")
     assert sum(part["share"] for part in report["critical_path"]) == pytest.approx(1.0)
+    assert unattributed(report["critical_path"]) < 0.02, report["critical_path"]
     pop = report["pop"]
     assert pop["lanes"] == 2
     assert pop["parallel_efficiency"] == pytest.approx(
@@ -83,3 +94,49 @@ def test_an_even_program_blames_no_region_for_much(run: Run, compiled: Compiled)
 
     report = long_enough(40, lambda steps: observe(run, program, "even", steps, "--trace"), is_clean)
     assert is_clean(report), report["blame"]
+
+
+@pytest.mark.parametrize("fault", ["copyprivate", "sections"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+def test_all_waits_of_worksharing_have_somebody_who_ends_them(
+    run: Run, compiled: Compiled, fault: str, compiler: str
+) -> None:
+    report = observe(run, compiled(SOURCE, compiler), fault, "20", "--trace")
+    assert unattributed(report["critical_path"]) < 0.02, report["critical_path"]
+    assert blamed(report)[0]["cause"] in ("last arrival", "imbalance", "straggler", "serial part")
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.parametrize("program", ["heat_ring", "nqueens", "cg", "sparse_lu"])
+def test_all_waits_of_task_programs_have_somebody_who_ends_them(
+    run: Run, workload: Callable[[str], Path], program: str, workers: int
+) -> None:
+    arguments = {
+        "heat_ring": ["--points", "100000", "--partition", "5000", "--steps", "20"],
+        "nqueens": ["--size", "8", "--depth", "3"],
+        "cg": [],
+        "sparse_lu": ["--blocks", "8", "--block", "30"],
+    }[program]
+    watched = run(workload(program), *arguments, f"--trimtab:workers={workers}", options=("--trace",))
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    assert sum(part["share"] for part in report["critical_path"]) == pytest.approx(1.0)
+    assert unattributed(report["critical_path"]) < 0.05, report["critical_path"]
+    by_events = [row for row in report["blame"] if row["basis"] != "profile"]
+    assert unattributed(by_events) < 0.05, report["blame"]
+
+
+def test_the_critical_path_of_a_job_goes_through_its_processes(
+    run: Run, trimtab: str, workload: Callable[[str], Path]
+) -> None:
+    heat = [str(workload("job_heat")), "--points", "20000", "--steps", "100"]
+    watched = run(trimtab, "launch", "-n", "2", *heat, options=("--trace",))
+    assert watched.done.returncode == 0, watched.done.stderr
+    report = watched.report()
+    assert sum(each["share"] for each in report["blame"]) == pytest.approx(1 - report["efficiency"], abs=1e-6)
+    path = report["critical_path"]
+    assert sum(part["share"] for part in path) == pytest.approx(1.0)
+    unattributed(path)
+    pop = report["pop"]
+    assert pop["lanes"] == 2
+    assert pop["communication"] == pytest.approx(pop["serialization"] * pop["scheduling"])

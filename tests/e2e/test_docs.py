@@ -25,6 +25,7 @@ PAGES = (
     "quickstart",
     "guide/install",
     "guide/observe",
+    "guide/export",
     "guide/tune",
     "guide/tune-program",
     "guide/threads",

@@ -15,19 +15,23 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
+import pydot
 import pytest
 from chrome_traces import chrome_events
 from click.testing import CliRunner
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 from synthetic import LaneFile, ProcessFiles, counter, event, file_header, subject, team_of, write_run
+from trace_processor import errors_of, query
 from trimtab.cli import main
-from trimtab.export import export
+from trimtab.export import FORMATS, export
 from trimtab.export.source import notes_of, numbers_of, views_of
 from trimtab.model import RunError
 from trimtab.model.enumerations import EventKind, FileKind, Schedule, SubjectKind, WaitKind
 from trimtab.readers import layout, open_run
 from trimtab.traces import traces_of
 
+# A picture of the graph of tasks is refused for a run without tasks.
+OF_ANY_RUN = [to for to in FORMATS if to != "task-graph"]
 GOLDEN = Path(__file__).parent.parent / "golden"
 REGION, TASK = 1, 2
 
@@ -419,7 +423,7 @@ def test_parquet_holds_the_same_as_csv(tmp_path: Path, run: str) -> None:
         exported(directory, "parquet", tmp_path / "p"),
     )
     names = {path.stem for path in texts.iterdir()}
-    assert names == {"events", "regions", "profile", "counters", "switches"}
+    assert names == {"events", "regions", "profile", "counters", "switches", "edges"}
     assert names == {path.stem for path in columns.iterdir()}
     for name in names:
         typed = pq.read_table(columns / f"{name}.parquet").to_pylist()
@@ -448,7 +452,7 @@ def test_tables_say_what_was_recorded(tmp_path: Path) -> None:
     assert (first["name"], first["unit"], first["lane"], second["value"]) == ("load", "CPUs", None, -1.25)
 
 
-@pytest.mark.parametrize("to", ["perfetto", "chrome", "csv", "parquet"])
+@pytest.mark.parametrize("to", OF_ANY_RUN)
 def test_the_command_on_the_golden_run(tmp_path: Path, to: str) -> None:
     completed = CliRunner().invoke(main, ["export", str(GOLDEN), "--to", to, "-o", str(tmp_path / "out")])
     assert completed.exit_code == 0 and completed.stdout == ""
@@ -527,7 +531,7 @@ def test_damaged_runs_are_exported_or_refused(tmp_path: Path) -> None:
         try:
             result = open_run(run)
             read += 1
-            for to in ("perfetto", "chrome", "csv", "parquet"):
+            for to in OF_ANY_RUN:
                 export(result, to, out / to)
             Tracks(perfetto_trace(out / "perfetto"))
             chrome_events(out / "chrome")
@@ -542,7 +546,7 @@ def test_damaged_runs_are_exported_or_refused(tmp_path: Path) -> None:
 MEASURE = """
 import resource, sys
 from pathlib import Path
-from trimtab.export import export
+from trimtab.export import FORMATS, export
 from trimtab.readers import open_run
 export(open_run(Path(sys.argv[1])), sys.argv[2], Path(sys.argv[3]))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
@@ -581,3 +585,97 @@ def test_processes_of_several_hosts_with_one_pid_have_numbers_of_their_own(
     numbers = numbers_of([first, second, *[first] * count])
     assert numbers[:2] == [100, 100 + (1 << 22)]
     assert len(set(numbers)) == count + 2 and all(0 <= number < 1 << 31 for number in numbers)
+
+
+def edges_of(run: Path, folder: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pq.read_table(exported(run, "parquet", folder) / "edges.parquet").to_pylist()
+    return rows
+
+
+def test_edges_are_a_table(tmp_path: Path) -> None:
+    rows = edges_of(sample_run(tmp_path / "run"), tmp_path / "p")
+    assert [
+        (row["kind"], row["from_task"], row["to_task"], row["from_lane"], row["to_lane"]) for row in rows
+    ] == [
+        ("depends", 1, 2, 0, 1),
+        ("depends", 1, 3, 0, 1),
+        ("depends", 2, 3, 1, 1),
+        ("creates", None, 1, 0, 0),
+        ("creates", None, 2, 0, 1),
+        ("creates", None, 3, 0, 1),
+    ]
+    assert rows[3] | {"to_name": ""} == {
+        "kind": "creates", "from_process": "100-0", "from_lane": 0, "from_time_ns": 2201, "from_task": None, "from_name": "täsk",
+        "to_process": "100-0", "to_lane": 0, "to_time_ns": 2300, "to_task": 1, "to_name": "",
+    }  # fmt: skip
+
+
+def lock_run(directory: Path) -> Path:
+    """Lane 1 waits for 1.9 us until lane 0 leaves the lock; the release is recorded 100 ns behind that."""
+    first = [event(2000, EventKind.LOCK, 9, a=3100, b=0)]
+    second = [event(5000, EventKind.LOCK, 9, a=500, b=1900)]
+    names = [subject(9, kind=SubjectKind.CRITICAL, name="c")]
+    return write_run(directory, ProcessFiles([LaneFile([], first), LaneFile([], second)], names))
+
+
+def test_a_lock_is_handed_over_when_the_next_has_it(tmp_path: Path) -> None:
+    run = lock_run(tmp_path / "run")
+    (edge,) = edges_of(run, tmp_path / "p")
+    assert (edge["kind"], edge["from_lane"], edge["to_lane"]) == ("lock", 0, 1)
+    assert (edge["from_time_ns"], edge["to_time_ns"], edge["from_task"]) == (5000, 5000, None)
+    events = chrome_events(exported(run, "chrome", tmp_path / "c"))
+    assert [(one["ph"], one["tid"], one["ts"]) for one in events if one["ph"] in "sf"] == [
+        ("s", 100, 4.999),
+        ("f", 101, 5.0),
+    ]
+    tracks = Tracks(perfetto_trace(exported(run, "perfetto", tmp_path / "t")))
+    assert tracks.leaving == {1: "critical c"} and tracks.entering == {1: "critical c"}
+
+
+def test_tracks_of_cpus_have_numbers_of_32_bits(tmp_path: Path) -> None:
+    """Engines drop the others, and then the slices of a thread and of its CPUs are on one track."""
+    events = chrome_events(exported(two_processes(tmp_path / "run"), "chrome", tmp_path / "t"))
+    numbers = {one["tid"] for one in events if one.get("cat") == "cpu"}
+    assert numbers and all(number < 1 << 32 for number in numbers)
+    (rows,) = query(tmp_path / "t", "select category as c, count(*) as n from slice group by 1 order by 1")
+    assert rows == [{"c": "cpu", "n": 5}, {"c": "task", "n": 4}] and not errors_of(tmp_path / "t")
+
+
+def graph_of(path: Path) -> Any:
+    (graph,) = pydot.graph_from_dot_file(str(path), encoding="utf-8") or []
+    return graph
+
+
+def test_the_graph_of_tasks(tmp_path: Path) -> None:
+    graph = graph_of(exported(sample_run(tmp_path / "run"), "dot", tmp_path / "g.dot"))
+    edges = {(edge.get_source(), edge.get_destination(), edge.get("label")) for edge in graph.get_edges()}
+    assert edges == {(f"p0_task{a}", f"p0_task{b}", '"depends"') for a, b in ((1, 2), (1, 3), (2, 3))}
+    (cluster,) = graph.get_subgraphs()
+    nodes = {node.get_name(): node.get("label") for node in cluster.get_nodes()}
+    assert nodes["p0_task2"] == '"täsk\\ntask 2, 0.001 ms"' and len(nodes) == 3
+
+
+def test_many_tasks_are_shown_by_kind_and_that_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "g.dot"
+    done = CliRunner().invoke(
+        main,
+        ["export", str(sample_run(tmp_path / "run")), "--to", "dot", "-o", str(path), "--max-tasks", "2"],
+    )
+    assert "3 tasks are more than 2: each node is a kind of task" in done.stderr
+    graph = graph_of(path)
+    assert "3 tasks are more than 2" in graph.get("label")
+    (edge,) = graph.get_edges()
+    assert (edge.get_source(), edge.get_destination(), edge.get("label")) == (
+        "p0_kind2",
+        "p0_kind2",
+        '"depends (3)"',
+    )
+
+
+def test_names_in_a_graph_end_no_string(tmp_path: Path) -> None:
+    name = 'a"b\\c\nd];'
+    events = [event(10, EventKind.TASK_BEGIN, TASK, a=1), event(20, EventKind.TASK_END, TASK, a=1)]
+    names = [subject(TASK, kind=SubjectKind.TASK, name=name)]
+    run = write_run(tmp_path / "run", ProcessFiles([LaneFile([], events)], names, command=b'./"x\\\0'))
+    (cluster,) = graph_of(exported(run, "dot", tmp_path / "g.dot")).get_subgraphs()
+    assert [node.get_name() for node in cluster.get_nodes()] == ["p0_task1"]

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic import LaneFile, event, packed
+from synthetic import LaneFile, ProcessFiles, event, fact, packed, write_run
 from test_intervals import (
+    NAMES,
     OTHER_TASK,
     REGION,
     TASK,
@@ -19,17 +20,18 @@ from test_intervals import (
     known,
     lane,
     part,
+    rows_of,
     state,
     task,
     trace_of,
     wait,
 )
-from trimtab.analysis.diagnosis import diagnosis_of
+from trimtab.analysis.diagnosis import diagnosis_of, diagnosis_of_job
 from trimtab.model import NO_SUBJECT
-from trimtab.model.enumerations import BlameCause, EventKind, WaitCause, WaitKind, WorkerState
-from trimtab.readers import layout
-from trimtab.traces import Trace
-from trimtab.traces.intervals import Doing, Kind
+from trimtab.model.enumerations import BlameCause, EventKind, RecordLevel, WaitCause, WaitKind, WorkerState
+from trimtab.readers import layout, open_run
+from trimtab.traces import Trace, traces_of
+from trimtab.traces.intervals import Doing, Kind, intervals_of, intervals_of_job
 
 
 def rows_doing(trace: Trace, *doing: Doing) -> set[Row]:
@@ -239,3 +241,89 @@ def test_random_tasks_leave_nothing_unattributed(tmp_path: Path, seed: int) -> N
     trace = trace_of(tmp_path, main_thread(*([0.0] * number)), *workers(*own), wall=12.0)
     known(trace)
     assert unattributed(trace) == 0
+
+
+def job_of(
+    folder: Path, *localities: list[LaneFile], begins: tuple[float, ...] = (0.0, 0.0)
+) -> tuple[Trace, ...]:
+    """The processes of a job; the place of each is its rank."""
+    processes = [
+        ProcessFiles(
+            lanes,
+            [*NAMES, fact("rank", str(rank)), fact("size", str(len(localities)))],
+            wall=10.0,
+            parallel=10.0,
+            level=RecordLevel.TRACE,
+            cpus=1.0,
+            pid=100 + rank,
+            begin=begins[rank],
+        )
+        for rank, lanes in enumerate(localities)
+    ]
+    return traces_of(open_run(write_run(folder / "run", *processes)))
+
+
+@pytest.mark.parametrize("begin", [0.0, 1.0])
+def test_who_waits_for_a_message_waits_for_its_sender(tmp_path: Path, begin: float) -> None:
+    # The times of a process count from its own begin.
+    sent = 4.0 + begin
+    sender = [task(0, 9, 1), instant(sent, EventKind.PARCEL_SENT, 9, arg=1), state(9, WorkerState.IDLE)]
+    received = [
+        *instant(5, EventKind.TASK_CREATED, 7),
+        *instant(5, EventKind.PARCEL_RECEIVED, 7, 9),
+    ]
+    receiver = [
+        state(1, WorkerState.IDLE),
+        received,
+        state(5.5, WorkerState.RUNS),
+        task(5.5, 8, 7, OTHER_TASK),
+    ]
+    traces = job_of(
+        tmp_path,
+        [main_thread(0), *workers(sender)],
+        [main_thread(), *workers(receiver)],
+        begins=(0.0, begin),
+    )
+    assert [trace.rank for trace in traces] == [0, 1]
+    own = [intervals_of(trace) for trace in traces]
+    assert own[0] is not None and own[1] is not None
+    assert {row for row in rows_of(own[1]) if row[3] is Doing.MESSAGE} == {
+        (1, 1, 5, Doing.MESSAGE, Kind.WAITING, -1),
+        (1, 5, 5.5, Doing.MESSAGE, Kind.RESUMING, -1),
+    }
+    together = intervals_of_job(traces, [own[0], own[1]], [0, 1])
+    # The lanes of the first process are 0 and 1.
+    assert {row for row in rows_of(together) if row[3] is Doing.MESSAGE} == {
+        (3, 1 + begin, sent, Doing.MESSAGE, Kind.WAITING, 1),
+        (3, sent, 5 + begin, Doing.MESSAGE, Kind.RESUMING, -1),
+        (3, 5 + begin, 5.5 + begin, Doing.MESSAGE, Kind.RESUMING, -1),
+    }
+    diagnosis = diagnosis_of_job(traces)
+    assert diagnosis is not None and diagnosis.places == (0, 1) and diagnosis.has_messages
+    from_other = [charge for charge in diagnosis.charges if (charge.waiting, charge.process) == (1, 0)]
+    assert [
+        (charge.cause, charge.subject, charge.seconds) for charge in from_other if charge.subject == TASK
+    ] == [(BlameCause.DEPENDENCE_CHAIN, TASK, pytest.approx(3.0))]
+    assert sum(part.seconds for part in diagnosis.path) == pytest.approx(10 + begin)
+
+
+def test_processes_without_messages_are_each_alone(tmp_path: Path) -> None:
+    traces = job_of(
+        tmp_path,
+        *([main_thread(0), *workers([task(0, 6, 1), state(6, WorkerState.IDLE)])] for _ in range(2)),
+    )
+    alone, together = diagnosis_of(traces[0]), diagnosis_of_job(traces)
+    assert alone is not None and together is not None
+    assert not together.has_messages
+    assert len(together.work_s) == 2
+    assert sum(charge.seconds for charge in together.charges) == pytest.approx(
+        2 * sum(charge.seconds for charge in alone.charges)
+    )
+    assert {charge.waiting for charge in together.charges} == {0, 1}
+
+
+def test_of_a_process_without_all_events_nothing_is_said(tmp_path: Path) -> None:
+    own, cut = ([main_thread(0), *workers([task(0, 6, 1), state(6, WorkerState.IDLE)])] for _ in range(2))
+    cut[1].written = 1000
+    diagnosis = diagnosis_of_job(job_of(tmp_path, own, cut))
+    assert diagnosis is not None and diagnosis.places == (0,)

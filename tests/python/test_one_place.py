@@ -60,6 +60,7 @@ ALLOWED = {
     "experiments/node_job.py": ({"mkdir"}, "in the folder that the user named"),
     "experiments/outputs.py": ({"mkdir"}, "in the folder that the user named"),
     "export/__init__.py": ({"mkdir"}, "the folder that the user named"),
+    "importing/write_run.py": ({"mkdir"}, "in a new folder of ours"),
     "cli/check.py": ({"mkdir"}, "the folder that the user named"),
     "answer_check/outputs.py": ({"mkdir", "copy2", "copyfile", "move"}, OWN_OUTPUTS),
     "answer_check/sides.py": ({"mkdir", "open", "read_bytes", "write_bytes"}, OWN_OUTPUTS),

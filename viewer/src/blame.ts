@@ -34,6 +34,7 @@ function blamed(rows: Blamed[], jumps: LaneJumps | null): Child {
       { title: "core time", key: (row) => row.lane_time_s, cell: (row) => seconds(row.lane_time_s), isNumber: true },
       { title: "share", key: (row) => row.share, cell: (row) => percent(row.share), isNumber: true },
       { title: "known from", key: (row) => row.basis, cell: (row) => row.basis },
+      ...(rows.some((row) => row.reason) ? [reason<Blamed>()] : []),
     ],
   }).root;
 }
@@ -57,9 +58,17 @@ function path(rows: PathPart[]): Child {
       { title: "at", key: (row) => row.subject, cell: (row) => shortened(row.subject ?? "", LONGEST_NAME) },
       { title: "time", key: (row) => row.time_s, cell: (row) => seconds(row.time_s), isNumber: true },
       { title: "share", key: (row) => row.share, cell: (row) => percent(row.share), isNumber: true },
+      ...(rows.some((row) => row.reason) ? [reason<PathPart>()] : []),
     ],
   }).root;
 }
+
+/** A column of what is not known of what is unattributed. */
+const reason = <Row extends { reason: string | null }>() => ({
+  title: "not known, since",
+  key: (row: Row) => row.reason,
+  cell: (row: Row) => row.reason ?? "",
+});
 
 /** What the run would take with changes; without any where the replay does not fit. */
 function whatIf(rows: WhatIf[]): Child {
@@ -97,5 +106,6 @@ export function efficiencies(pop: Pop): string {
     `load balance ${percent(pop.load_balance)}`,
     `scheduling ${percent(pop.scheduling)}`,
   ];
-  return `Parallel efficiency of ${pop.lanes} lanes ${percent(pop.parallel_efficiency)} = ${factors.join(" \u00d7 ")}.`;
+  const messages = pop.communication === null ? "" : ` Communication efficiency ${percent(pop.communication)}.`;
+  return `Parallel efficiency of ${pop.lanes} lanes ${percent(pop.parallel_efficiency)} = ${factors.join(" \u00d7 ")}.${messages}`;
 }

@@ -549,6 +549,8 @@ export interface Blamed {
   share: number;
   /** what it is read from: `events`, `profile` (sums by region), or both */
   basis: string;
+  /** of the cause `unattributed`: what is not known; null: of another cause */
+  reason: string;
 }
 
 /** A part of the critical path: the chain of work and waiting that decided when the program ended. */
@@ -561,8 +563,10 @@ export interface PathPart {
   key: string;
   /** of all moments on the path, s */
   time_s: number;
-  /** of the path, which is as long as the process, share */
+  /** of the path, which is as long as all processes together lived, share */
   share: number;
+  /** of the cause `unattributed`: what is not known; null: of another cause */
+  reason: string;
 }
 
 /** Efficiencies of the lanes. `parallel_efficiency` = `serialization` x `load_balance` x `scheduling`. */
@@ -1459,6 +1463,7 @@ export const readBlamed = (from: Dict): Blamed => ({
   lane_time_s: amount(from.lane_time_s),
   share: amount(from.share),
   basis: text(from.basis),
+  reason: text(from.reason),
 });
 
 export const readPathPart = (from: Dict): PathPart => ({
@@ -1467,6 +1472,7 @@ export const readPathPart = (from: Dict): PathPart => ({
   key: text(from.key),
   time_s: amount(from.time_s),
   share: amount(from.share),
+  reason: text(from.reason),
 });
 
 export const readPop = (from: Dict): Pop => ({

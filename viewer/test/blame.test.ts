@@ -15,6 +15,11 @@ test("efficiencies are factors of the parallel efficiency", () => {
   );
 });
 
+test("lanes that wait for messages of other processes have a communication efficiency", () => {
+  assert.match(efficiencies(pop({ communication: 0.625 })), /\. Communication efficiency 62\.5 %\.$/);
+  assert.doesNotMatch(efficiencies(pop({})), /ommunication/);
+});
+
 test("a path without work has no serialization", () => {
   assert.doesNotMatch(efficiencies(pop({ serialization: null })), /serialization/);
 });

@@ -7,7 +7,7 @@ events, what the tables of regions know takes their place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trimtab.analysis.account import SHARES
 from trimtab.analysis.diagnosis import Charge, Diagnosis, PathShare
@@ -31,6 +31,11 @@ _USUAL = {
 # Where the events explain no more than this of a share, they say nothing of it.
 _LEAST_SECONDS = 1e-9
 EVENTS, PROFILE = "events", "profile"
+_Key = tuple[BlameCause, str | None, str | None]
+# Of `unattributed` where there are no events of it.
+_NO_EVENTS = (
+    "not seen in events: CPUs without a thread of the program, or threads that were blocked or not observed"
+)
 
 
 @dataclass(frozen=True)
@@ -42,11 +47,17 @@ class _Part:
     name: str | None
     basis: str
     weight: float
+    reason: str | None = None
+
+    @property
+    def sum_key(self) -> _Key:
+        """Parts that have the same are one entry."""
+        return self.cause, self.key, self.reason
 
 
 def blame_of(job: Job, kernel: Kernel | None) -> tuple[Blamed, ...]:
     """Most first."""
-    sums: dict[tuple[BlameCause, str | None], Blamed] = {}
+    sums: dict[_Key, Blamed] = {}
     for name in SHARES:
         share = job.shares[name]
         if name == _WORK or share <= 0:
@@ -55,22 +66,25 @@ def blame_of(job: Job, kernel: Kernel | None) -> tuple[Blamed, ...]:
         total = sum(part.weight for part in parts)
         for part in parts:
             _add(sums, part, share * part.weight / total, job.capacity_s)
-    return tuple(sorted(sums.values(), key=lambda each: (-each.share, each.cause, each.subject or "")))
+    return tuple(
+        sorted(
+            sums.values(), key=lambda each: (-each.share, each.cause, each.subject or "", each.reason or "")
+        )
+    )
 
 
-def _add(
-    sums: dict[tuple[BlameCause, str | None], Blamed], part: _Part, share: float, capacity_s: float
-) -> None:
-    before = sums.get((part.cause, part.key))
+def _add(sums: dict[_Key, Blamed], part: _Part, share: float, capacity_s: float) -> None:
+    before = sums.get(part.sum_key)
     basis = part.basis if before is None or before.basis == part.basis else f"{EVENTS}, {PROFILE}"
     total = share + (before.share if before is not None else 0.0)
-    sums[part.cause, part.key] = Blamed(
+    sums[part.sum_key] = Blamed(
         cause=part.cause,
         subject=part.name,
         key=part.key,
         lane_time_s=total * capacity_s,
         share=total,
         basis=basis,
+        reason=part.reason,
     )
 
 
@@ -81,7 +95,13 @@ def _parts_of(job: Job, name: str, kernel: Kernel | None) -> list[_Part]:
     parts = [part for place in range(len(job.parts)) for part in _of_process(job, place, name)]
     if sum(part.weight for part in parts) > 0:
         return parts
-    return [_Part(_USUAL[name], None, None, PROFILE, 1.0)]
+    return [_usual(name)]
+
+
+def _usual(name: str) -> _Part:
+    """What a share is charged to where nothing more is known."""
+    cause = _USUAL[name]
+    return _Part(cause, None, None, PROFILE, 1.0, _NO_EVENTS if cause is BlameCause.UNATTRIBUTED else None)
 
 
 def _preemptors(kernel: Kernel) -> Iterator[_Part]:
@@ -103,10 +123,10 @@ def _of_process(job: Job, place: int, name: str) -> Iterator[_Part]:
         return
     parts = list(_serial(job, place, seconds)) if name == "serial" else list(_by_events(job, place, name))
     parts = parts or (list(_by_regions(process.regions)) if name == "barrier_wait" else [])
-    parts = parts or [_Part(_USUAL[name], None, None, PROFILE, 1.0)]
+    parts = parts or [_usual(name)]
     total = sum(part.weight for part in parts)
     for part in parts:
-        yield _Part(part.cause, part.key, part.name, part.basis, part.weight * seconds / total)
+        yield replace(part, weight=part.weight * seconds / total)
 
 
 def _by_events(job: Job, place: int, name: str) -> Iterator[_Part]:
@@ -114,7 +134,7 @@ def _by_events(job: Job, place: int, name: str) -> Iterator[_Part]:
     for charge in charges:
         if charge.share == name and charge.waiting == place and charge.seconds > _LEAST_SECONDS:
             subject, key = _named(job, charge)
-            yield _Part(charge.cause, key, subject, EVENTS, charge.seconds)
+            yield _Part(charge.cause, key, subject, EVENTS, charge.seconds, charge.reason)
 
 
 def _named(job: Job, item: Charge | PathShare) -> tuple[str | None, str | None]:
@@ -140,7 +160,7 @@ def _serial(job: Job, place: int, seconds: float) -> Iterator[_Part]:
     if not events:
         yield _Part(BlameCause.SERIAL_PART, None, None, PROFILE, rest)
     for part in events:
-        yield _Part(part.cause, part.key, part.name, part.basis, part.weight / together * rest)
+        yield replace(part, weight=part.weight / together * rest)
 
 
 def _by_regions(regions: Iterable[Region]) -> Iterator[_Part]:
@@ -176,6 +196,7 @@ def path_of(job: Job) -> tuple[ReportedPart, ...]:
             key=named[1],
             time_s=part.seconds,
             share=part.seconds / diagnosis.span_s,
+            reason=part.reason,
         )
         for part in diagnosis.path
     )

@@ -76,11 +76,32 @@ _WITHOUT_GIVER = {
 }
 
 
+_NOT_WOKEN = "what let a suspended task go on is not recorded: a timer, a thread outside of the runtime, or the answer to a message"
+# Of waits without a known giver, and of chains of waits that lead to none.
+_REASONS = {
+    Doing.RESUMPTION: _NOT_WOKEN,
+    Doing.LOCK: "who held the lock is not recorded",
+    Doing.JOIN: "who came last to the end of the region is not recorded",
+    Doing.BARRIER: "who came last to the barrier is not recorded",
+    Doing.FORK: "the thread that forks or makes the runtime is not observed",
+    Doing.END: "the thread that could make further tasks is not observed",
+    Doing.SPAWN: "the thread that made the task is not observed",
+    Doing.DEPENDENCE: "the thread that made the task ready is not observed",
+}
+_REASONS_OF_CHAINS = {
+    compiled.ABSENT_LANE: "the lane that ended the wait is not observed then",
+    compiled.CIRCLE: "lanes wait for each other in the records",
+}
+_OTHER_REASON = "who ends this wait is not recorded"
+_NOT_OBSERVED = "no lane of the chain is observed then: before its process began, or behind its end"
+
+
 @dataclass(frozen=True)
 class Charge:
     """Lane time that was lost: in which share of the core time, why, and at which region or kind of task (NO_SUBJECT: none).
 
-    `waiting`: the process that lost it, `process`: whose subject it is, both by place.
+    `waiting`: the process that lost it, `process`: whose subject it is, both by place. `reason`: what is not known of
+    what is unattributed.
     """
 
     share: str
@@ -89,16 +110,18 @@ class Charge:
     seconds: float
     waiting: int = 0
     process: int = 0
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
 class PathShare:
-    """A part of the critical path by what it was: busy in a subject, or a cause."""
+    """A part of the critical path by what it was: busy in a subject, or a cause; `reason`: of what is unattributed."""
 
     cause: BlameCause | None
     subject: int
     seconds: float
     process: int = 0
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -220,7 +243,12 @@ def _of_waits(intervals: Intervals, sums: compiled.Table) -> Iterator[Charge]:
             if is_known
             else (wait.subject, waiting)
         )
-        yield Charge(SHARES[wait.doing], cause, subject, int(row["ns"]) * 1e-9, waiting, process)
+        reason = _reason(int(row["end"]), culprit) if cause is BlameCause.UNATTRIBUTED else None
+        yield Charge(SHARES[wait.doing], cause, subject, int(row["ns"]) * 1e-9, waiting, process, reason)
+
+
+def _reason(end: int, culprit: Group) -> str:
+    return _REASONS_OF_CHAINS.get(end) or _REASONS.get(culprit.doing, _OTHER_REASON)
 
 
 def cause_of(wait: Group, end: int, culprit: Group, kind: Kind) -> BlameCause:
@@ -284,17 +312,27 @@ def _path(intervals: Intervals, path: compiled.Table) -> tuple[PathShare, ...]:
     place = intervals.group[at] * len(Kind) + intervals.kind[at]
     size = len(intervals.groups) * len(Kind)
     totals = np.bincount(place, weights=seconds[is_known], minlength=size).reshape(-1, len(Kind))
-    sums: dict[tuple[BlameCause | None, int, int], float] = {
-        (BlameCause.UNATTRIBUTED, NO_SUBJECT, 0): float(seconds[~is_known].sum())
+    sums = {
+        PathShare(BlameCause.UNATTRIBUTED, NO_SUBJECT, 0.0, 0, _NOT_OBSERVED): float(seconds[~is_known].sum())
     }
     for group, process, of_kinds in zip(intervals.groups, intervals.process_of, totals.tolist(), strict=True):
         for kind, total in zip(Kind, of_kinds, strict=True):
             if total > 0:
                 cause, subject = _on_path(group, kind)
-                key = (cause, subject, process if subject != NO_SUBJECT else 0)
+                reason = None
+                if cause is BlameCause.UNATTRIBUTED:
+                    reason = _reason_on_path(group)
+                key = PathShare(cause, subject, 0.0, process if subject != NO_SUBJECT else 0, reason)
                 sums[key] = sums.get(key, 0.0) + total
-    made = (PathShare(*key[:2], total, key[2]) for key, total in sums.items() if total > 0)
-    return tuple(sorted(made, key=lambda part: (-part.seconds, part.subject, part.process)))
+    made = (replace(key, seconds=total) for key, total in sums.items() if total > 0)
+    return tuple(
+        sorted(made, key=lambda part: (-part.seconds, part.subject, part.process, part.reason or ""))
+    )
+
+
+def _reason_on_path(group: Group) -> str:
+    """Of a wait that is on the path though its giver may be known: then it led nowhere."""
+    return _REASONS.get(group.doing, _OTHER_REASON)
 
 
 def _on_path(group: Group, kind: Kind) -> tuple[BlameCause | None, int]:

@@ -131,7 +131,9 @@ class _Judge:
         ready, begin = int(self.phases.ready_ns[phase]), int(self.phases.begin_ns[phase])
         if self._was_free(self.free, ready, begin) or self._was_free(self.elsewhere, ready, begin):
             return IdleVerdict.BAD_DISTRIBUTION, None
-        return IdleVerdict.NOT_ENOUGH_WORKERS, self.phases.ahead_of(phase) + 1
+        # Workers that were free then took some of those that were ready, as soon as they noticed.
+        missing = self.phases.ahead_of(phase) + 1 - self.occupancy.free_at(ready)
+        return IdleVerdict.NOT_ENOUGH_WORKERS, max(missing, 1)
 
     def _of_chain(self, chain: list[int], initiating: int) -> IdleVerdict:
         if len(chain) < 2:

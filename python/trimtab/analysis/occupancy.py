@@ -33,6 +33,11 @@ class Occupancy:
     available: Integers
     is_sampled: bool = False
 
+    def free_at(self, ns: int) -> int:
+        """How many lanes were free."""
+        row = int(np.searchsorted(self.at_ns, ns, side="right")) - 1
+        return max(int(self.available[row] - self.busy[row]), 0) if row >= 0 else 0
+
     def sampled(self, period_ns: int) -> Occupancy:
         """As if somebody had looked every so often, which is how idle regions were published."""
         if not len(self.at_ns):

@@ -538,6 +538,7 @@ class Blamed(Struct, frozen=True):
         lane_time_s: core time, s.
         share: of `capacity_s`, share.
         basis: what it is read from: `events`, `profile` (sums by region), or both.
+        reason: of the cause `unattributed`: what is not known; None: of another cause.
     """
 
     cause: BlameCause
@@ -546,6 +547,7 @@ class Blamed(Struct, frozen=True):
     lane_time_s: float
     share: float
     basis: str
+    reason: str | None
 
 
 class PathPart(Struct, frozen=True):
@@ -556,7 +558,8 @@ class PathPart(Struct, frozen=True):
         subject: region or kind of task; None: none.
         key: its `key`; None: no subject.
         time_s: of all moments on the path, s.
-        share: of the path, which is as long as the process, share.
+        share: of the path, which is as long as all processes together lived, share.
+        reason: of the cause `unattributed`: what is not known; None: of another cause.
     """
 
     cause: BlameCause | None
@@ -564,6 +567,7 @@ class PathPart(Struct, frozen=True):
     key: str | None
     time_s: float
     share: float
+    reason: str | None
 
 
 class Pop(Struct, frozen=True):

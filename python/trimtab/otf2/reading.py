@@ -110,7 +110,8 @@ def _definition_callbacks(into: Archive) -> dict[str, tuple[tuple[Any, ...], Cal
         _, _, role, paradigm, _, file, line, _ = rest
         into.regions[number] = Region(into.text(name), role, paradigm, into.text(file), line)
 
-    def group(number: int, _: int, kind: int, paradigm: int, __: int, count: int, members: Any) -> None:
+    def group(number: int, _: int, kind: int, paradigm: int, *rest: Any) -> None:
+        _, count, members = rest
         into.members[number] = (kind, paradigm, members[:count])
 
     def metric_class(number: int, count: int, members: Any, *_: int) -> None:

@@ -23,12 +23,10 @@ def stages_of(application: Application, attribution: Attribution, what_if: WhatI
     sensitivities = what_if.sensitivities()
     by_stage = np.zeros((len(application.stages), len(PARTS)))
     np.add.at(by_stage, application.tasks["stage"], attribution.parts)
-    queries = {job.id: job.query for job in application.jobs}
     order = sorted(range(len(application.stages)), key=lambda at: _order(application.stages[at]))
     members = _members(application)
     return tuple(
-        _stage(application, at, members[at], by_stage[at], attribution, queries, sensitivities.get(at))
-        for at in order
+        _stage(application, at, members[at], by_stage[at], attribution, sensitivities.get(at)) for at in order
     )
 
 
@@ -50,10 +48,10 @@ def _stage(
     own: Integers,
     parts: Numbers,
     attribution: Attribution,
-    queries: dict[int, int | None],
     sensitivity: float | None,
 ) -> Stage:
     stage, tasks = application.stages[at], application.tasks[own]
+    queries = {job.id: job.query for job in application.jobs if job.id == stage.job}
     durations = (tasks["end"] - tasks["begin"]) * 1e-3
     return Stage(
         id=stage.id,

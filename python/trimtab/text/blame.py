@@ -41,7 +41,7 @@ def blame_table(report: Report) -> Table | None:
     for blamed in report.blame[:_MOST_ROWS]:
         rows.add_row(
             blamed.cause,
-            escape(blamed.subject or ""),
+            escape(blamed.subject or blamed.reason or ""),
             seconds(blamed.lane_time_s),
             percent(blamed.share),
             blamed.basis,
@@ -60,7 +60,10 @@ def path_table(report: Report) -> Table | None:
     rows = table("critical path", "at", "time", "share")
     for part in report.critical_path[:_MOST_ROWS]:
         rows.add_row(
-            part.cause or "work", escape(part.subject or ""), seconds(part.time_s), percent(part.share)
+            part.cause or "work",
+            escape(part.subject or part.reason or ""),
+            seconds(part.time_s),
+            percent(part.share),
         )
     return rows
 
@@ -75,6 +78,8 @@ def pop_lines(report: Report) -> Iterator[str]:
         f"parallel efficiency of {pop.lanes} lanes {percent(pop.parallel_efficiency)} = {serialization}load balance "
         f"{percent(pop.load_balance)} x scheduling {percent(pop.scheduling)}"
     )
+    if pop.communication is not None:
+        yield f"communication efficiency {percent(pop.communication)}"
 
 
 def what_if_table(report: Report) -> Table | None:

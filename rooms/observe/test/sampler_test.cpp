@@ -65,8 +65,8 @@ class sampler_test : public ::testing::Test {
   std::vector<sample> samples(const std::string& counter) {
     const names_read known = names();
     std::vector<sample> result;
-    for (const sample& each : records_of<sample>(bytes_of(std::string(m_recorder->directory()) + "/counters.tt")))
-      if (known.counters.at(each.counter) == counter) result.push_back(each);
+    for (const sample& entry : records_of<sample>(bytes_of(std::string(m_recorder->directory()) + "/counters.tt")))
+      if (known.counters.at(entry.counter) == counter) result.push_back(entry);
     return result;
   }
 
@@ -266,13 +266,13 @@ TEST_F(sampler_test, run_delay_and_preemptions_of_two_threads_on_one_cpu) {
   const base::ticks end_ticks = base::now();
   sampler_stop(*m_recorder);
   std::uint64_t preemptions = 0, outs = 0, ins = 0;
-  for (const event& each : records_of<event>(bytes_of(std::string(m_recorder->directory()) + "/switches.tt"))) {
-    EXPECT_TRUE(each.b == 0 || each.b == 1);
-    EXPECT_GT(each.ticks, begin_ticks);
-    EXPECT_LT(each.ticks, end_ticks);
-    outs += each.kind == static_cast<std::uint16_t>(event_kind::switch_out) ? 1 : 0;
-    ins += each.kind == static_cast<std::uint16_t>(event_kind::switch_in) ? 1 : 0;
-    preemptions += each.arg;
+  for (const event& entry : records_of<event>(bytes_of(std::string(m_recorder->directory()) + "/switches.tt"))) {
+    EXPECT_TRUE(entry.b == 0 || entry.b == 1);
+    EXPECT_GT(entry.ticks, begin_ticks);
+    EXPECT_LT(entry.ticks, end_ticks);
+    outs += entry.kind == static_cast<std::uint16_t>(event_kind::switch_out) ? 1 : 0;
+    ins += entry.kind == static_cast<std::uint16_t>(event_kind::switch_in) ? 1 : 0;
+    preemptions += entry.arg;
   }
   std::uint64_t involuntary = 0, delay = 0;
   for (const std::uint32_t id : {0u, 1u}) {
@@ -285,8 +285,8 @@ TEST_F(sampler_test, run_delay_and_preemptions_of_two_threads_on_one_cpu) {
   // sched_yield may count as either. Each lane's records are drained a little after its figures were read.
   EXPECT_LE(preemptions, involuntary + 8);
   std::map<std::uint32_t, double> last, preempted_s;
-  for (const sample& each : samples("preemptions")) last[each.lane] = each.value;
-  for (const sample& each : samples("preempted time")) preempted_s[each.lane] = each.value;
+  for (const sample& entry : samples("preemptions")) last[entry.lane] = entry.value;
+  for (const sample& entry : samples("preempted time")) preempted_s[entry.lane] = entry.value;
   EXPECT_EQ(static_cast<std::uint64_t>(last[0] + last[1]), preemptions);
   const double delay_s = static_cast<double>(delay) * 1e-9;
   EXPECT_GT(preempted_s[0] + preempted_s[1], 0.5 * (delay_s - static_cast<double>(delay_at_start) * 1e-9));
@@ -304,12 +304,12 @@ TEST(switch_ring, reports_what_did_not_fit) {
   const std::uint64_t before = switches();
   for (int i = 0; i < 3000; ++i) usleep(1);
   std::uint64_t records = 0, lost = 0;
-  switch_ring::record each;
-  while (ring.next(each, lost, ring.end())) records += 1;
+  switch_ring::record entry;
+  while (ring.next(entry, lost, ring.end())) records += 1;
   EXPECT_GE(records, 100u);
   // The kernel tells of a loss with the next record that fits again.
   for (int i = 0; i < 3; ++i) usleep(1);
-  while (ring.next(each, lost, ring.end())) records += 1;
+  while (ring.next(entry, lost, ring.end())) records += 1;
   const std::uint64_t expected = 2 * (switches() - before);  // out and in
   EXPECT_GE(expected, 4000u);
   EXPECT_GE(lost + records + 8, expected);
@@ -325,9 +325,9 @@ TEST(switch_ring, is_read_to_an_end_although_reading_makes_switches) {
   if (const int error = ring.open(static_cast<std::uint32_t>(gettid()))) GTEST_SKIP() << explain_perf(error, "").why;
   for (int i = 0; i < 20; ++i) usleep(1);
   std::uint64_t records = 0, lost = 0;
-  switch_ring::record each;
+  switch_ring::record entry;
   const std::uint64_t end = ring.end();
-  while (ring.next(each, lost, end) && records < 100'000) {
+  while (ring.next(entry, lost, end) && records < 100'000) {
     records += 1;
     usleep(1);
   }
@@ -339,7 +339,7 @@ TEST(switch_ring, is_read_to_an_end_although_reading_makes_switches) {
 TEST(switch_ring, holds_no_descriptor_and_is_not_inherited) {
   const auto descriptors = [] {
     int count = 0;
-    for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) count += 1;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) count += 1;
     return count;
   };
   const int before = descriptors();
@@ -364,8 +364,8 @@ TEST(hardware_group, survives_a_program_that_closes_its_descriptors) {
 }
 
 TEST_F(probe_test, hardware_counters_are_there_or_told_of) {
-  probe* const each = probe_named("hwcounters");
-  if (each->start(*m_to, ""))
+  probe* const entry = probe_named("hwcounters");
+  if (entry->start(*m_to, ""))
     EXPECT_EQ(names().units.count("cycles"), 1u);
   else
     EXPECT_EQ(names().unavailable, std::vector<std::string>{"hardware counters"});

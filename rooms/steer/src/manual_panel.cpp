@@ -94,20 +94,21 @@ void manual_panel::show_values(subject_id subject) {
 void manual_panel::finish() {
   for (const subject_id subject : m_changed) show_values(subject);
   m_changed.clear();
-  for (const waiting& asked : m_waiting) {
-    const bool is_done = asked.is_decided && asked.is_applied;
-    entry& known = m_entries[asked.slot];
-    if (is_done) known.is_by_hand = asked.wish.what == knob_request::set;
-    describe(asked.slot);
-    const bool is_same = asked.wish.what == knob_request::set && m_panel.at(asked.slot).in_force == asked.wish.value;
+  for (const waiting& waiting_request : m_waiting) {
+    const bool is_done = waiting_request.is_decided && waiting_request.is_applied;
+    entry& known = m_entries[waiting_request.slot];
+    if (is_done) known.is_by_hand = waiting_request.wish.what == knob_request::set;
+    describe(waiting_request.slot);
+    const bool is_same = waiting_request.wish.what == knob_request::set &&
+                         m_panel.at(waiting_request.slot).in_force == waiting_request.wish.value;
     const knob_answer without_decision = known.is_gone ? knob_answer::subject_gone
                                          : is_same     ? knob_answer::no_change
                                                        : knob_answer::refused;
-    m_panel.answer(asked.slot, asked.wish.number,
-                   is_done            ? knob_answer::done
-                   : asked.is_decided ? knob_answer::not_applied
-                                      : without_decision,
-                   is_done ? m_where.first_number + asked.decision : 0);
+    m_panel.answer(waiting_request.slot, waiting_request.wish.number,
+                   is_done                      ? knob_answer::done
+                   : waiting_request.is_decided ? knob_answer::not_applied
+                                                : without_decision,
+                   is_done ? m_where.first_number + waiting_request.decision : 0);
   }
   m_waiting.clear();
 }
@@ -144,15 +145,15 @@ void manual_panel::decided(const decision& decision_made, bool is_applied) {
   m_changed.push_back(decision_made.subject);
   if (decision_made.policy != observe::words::policy_name::by_hand || decision_made.what != outcome::set) return;
   // Several requests for a subject make a decision each, in their order.
-  const auto asked = std::find_if(m_waiting.begin(), m_waiting.end(), [&](const waiting& candidate) {
+  const auto waiting_request = std::find_if(m_waiting.begin(), m_waiting.end(), [&](const waiting& candidate) {
     const entry& known = m_entries[candidate.slot];
     return !candidate.is_decided && known.subject == decision_made.subject &&
            (decision_made.changes.empty() || decision_made.changes.front().knob == known.at);
   });
-  if (asked == m_waiting.end()) return;
-  asked->is_decided = true;
-  asked->is_applied = is_applied;
-  asked->decision = decision_made.number;
+  if (waiting_request == m_waiting.end()) return;
+  waiting_request->is_decided = true;
+  waiting_request->is_applied = is_applied;
+  waiting_request->decision = decision_made.number;
 }
 
 }  // namespace trimtab::steer

@@ -77,7 +77,25 @@ std::unique_ptr<policy> power_limit_of(const policy_description& description, st
   return mistake.empty() ? std::make_unique<power_limit>(options) : nullptr;
 }
 
-// nullptr and no mistake: there is no such kind.
+// Those that choose at random; nullptr and no mistake: there is no such kind.
+std::unique_ptr<policy> seeded_of(const policy_description& description, const policy_context& context,
+                                  std::string& mistake) {
+  const bool is_online = description.kind == "arcs-online", is_shuffle = description.kind == "shuffle",
+             is_scheduler = description.kind == "scheduler", is_priority = description.kind == "initiating-priority";
+  if (!is_online && !is_shuffle && !is_scheduler && !is_priority && description.kind != "arcs-offline") return nullptr;
+  const std::uint64_t seed = seed_of(description, mistake);
+  if (!mistake.empty()) return nullptr;
+  if (is_shuffle) return std::make_unique<shuffle>(seed);
+  if (is_priority) return std::make_unique<initiating_priority>(priority_options{.seed = seed});
+  if (is_scheduler) return std::make_unique<scheduler_choice>(scheduler_options{.seed = seed});
+  const auto has_settings = [settings = context.settings, key_of = context.key_of](const subject_info& subject) {
+    const std::string key = key_of ? key_of(subject) : "";
+    return std::any_of(settings.begin(), settings.end(), [&](const setting& saved) { return saved.key == key; });
+  };
+  return std::make_unique<arcs>(is_online ? arcs_kind::online : arcs_kind::offline, seed, has_settings);
+}
+
+// As above, all kinds.
 std::unique_ptr<policy> made_of(const policy_description& description, const policy_context& context, std::string& mistake) {
   if (description.kind == "history") return std::make_unique<history_policy>(context.settings, context.key_of);
   if (description.kind == manual_policy::kind) return std::make_unique<manual_policy>();
@@ -95,19 +113,7 @@ std::unique_ptr<policy> made_of(const policy_description& description, const pol
   if (description.kind == "queue-length") return std::make_unique<queue_length_climb>();
   if (description.kind == "oversubscription") return std::make_unique<oversubscription>();
   if (description.kind == "power-limit") return power_limit_of(description, mistake);
-  const bool is_online = description.kind == "arcs-online", is_shuffle = description.kind == "shuffle",
-             is_scheduler = description.kind == "scheduler", is_priority = description.kind == "initiating-priority";
-  if (!is_online && !is_shuffle && !is_scheduler && !is_priority && description.kind != "arcs-offline") return nullptr;
-  const std::uint64_t seed = seed_of(description, mistake);
-  if (!mistake.empty()) return nullptr;
-  if (is_shuffle) return std::make_unique<shuffle>(seed);
-  if (is_priority) return std::make_unique<initiating_priority>(priority_options{.seed = seed});
-  if (is_scheduler) return std::make_unique<scheduler_choice>(scheduler_options{.seed = seed});
-  const auto has_settings = [settings = context.settings, key_of = context.key_of](const subject_info& subject) {
-    const std::string key = key_of ? key_of(subject) : "";
-    return std::any_of(settings.begin(), settings.end(), [&](const setting& saved) { return saved.key == key; });
-  };
-  return std::make_unique<arcs>(is_online ? arcs_kind::online : arcs_kind::offline, seed, has_settings);
+  return seeded_of(description, context, mistake);
 }
 
 }  // namespace

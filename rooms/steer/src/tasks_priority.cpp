@@ -1,5 +1,6 @@
 #include "trimtab/steer/tasks_priority.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "printed.hpp"
@@ -8,69 +9,66 @@ namespace trimtab::steer {
 
 namespace {
 
-constexpr std::uint64_t alone = std::uint64_t{1} << 63;
+bool is_priority(const steer::knob& candidate) { return candidate.name.starts_with(initiating_priority::knob); }
+
+double share_of(const subject_view& subject, std::string_view figure, const steer::knob& kind) {
+  return figure_or(subject.figures, std::string(figure) + kind.name.substr(initiating_priority::knob.size()), 0);
+}
+
+bool are_equal(const std::vector<proposed_change>& a, const std::vector<proposed_change>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const proposed_change& left, const proposed_change& right) {
+    return left.knob == right.knob && left.to == right.to;
+  });
+}
 
 }  // namespace
 
-// A subject that is in no group is one by itself.
-std::uint64_t initiating_priority::group_of(const subject_view& subject) noexcept {
-  return subject.info.group != 0 ? subject.info.group : alone | subject.info.id;
-}
-
-void initiating_priority::go_on(state_of_group& group, const view& now, std::vector<proposal>& out) {
-  auto& [kind, proof] = *group.under_way;
-  const subject_view* const subject = now.find(kind);
-  if (subject == nullptr) return;
-  proof.take_in(*subject, m_random);
-  if (!proof.go_on(group.beaten[kind], *subject, out)) group.under_way.reset();
-}
-
-// The kind that most idle time waited for, of those that are not raised and were not tried.
-void initiating_priority::begin(state_of_group& group, std::uint64_t number, const view& now) {
-  const subject_view* best = nullptr;
-  double most = m_options.least_share;
-  for (const subject_view& subject : now.subjects) {
-    const auto place = subject.info.place_of(knob);
-    if (!place || subject.is_others || group_of(subject) != number || !subject.has_level || subject.measured.empty())
-      continue;
-    const std::optional<knob_value> high = subject.info.knobs[*place].values.value_of(std::string(raised));
-    if (!high || subject.accepted[*place] == *high || group.beaten[subject.info.id].contains(*high)) continue;
-    const double share = figure_or(subject.figures, figures::delayed_share, 0);
-    if (share < most) continue;
-    best = &subject;
-    most = share;
+// The kinds of the chains for which workers were idle, as far as they are not raised yet.
+std::vector<proposed_change> initiating_priority::wanted(const subject_view& subject, double& most_delayed) const {
+  std::vector<proposed_change> changes;
+  for (std::uint32_t place = 0; place < subject.info.knobs.size(); ++place) {
+    const steer::knob& kind = subject.info.knobs[place];
+    const std::optional<knob_value> high = is_priority(kind) ? kind.values.value_of(raised) : std::nullopt;
+    if (!high) continue;
+    most_delayed = std::max(most_delayed, share_of(subject, figures::delayed_share, kind));
+    if (subject.accepted[place] != *high && share_of(subject, figures::chain_share, kind) >= m_options.least_share)
+      changes.push_back({place, *high});
   }
-  if (best == nullptr) return;
-  const std::uint32_t place = *best->info.place_of(knob);
+  return changes;
+}
+
+void initiating_priority::begin(state_of_runtime& kinds, const subject_view& subject) {
+  double most_delayed = 0;
+  std::vector<proposed_change> changes = wanted(subject, most_delayed);
+  if (changes.empty() || most_delayed < m_options.least_share) return;
+  const auto is_same = [&](const auto& beaten) { return are_equal(beaten, changes); };
+  if (std::any_of(kinds.beaten.begin(), kinds.beaten.end(), is_same)) return;
   // Each proof has half of what is left of alpha.
   trial_options test;
-  test.alpha = m_options.alpha / std::exp2(++group.proofs);
+  test.alpha = m_options.alpha / std::exp2(++kinds.proofs);
   test.least_gain = m_options.least_gain;
-  const std::string reason = printed(
-      "workers were idle for %.0f %% of their time behind tasks of this kind that had waited for a worker", 100 * most);
-  group.under_way.emplace(best->info.id, value_proof({place,
-                                                      best->accepted[place],
-                                                      *best->info.knobs[place].values.value_of(std::string(raised)),
-                                                      reason,
-                                                      {best->figures.begin(), best->figures.end()},
-                                                      test},
-                                                     m_random));
+  kinds.under_way.emplace(
+      value_proof::plan{std::move(changes),
+                        printed("workers were idle for %.0f %% of their time behind tasks that had waited for a worker",
+                                100 * most_delayed),
+                        {subject.figures.begin(), subject.figures.end()},
+                        test},
+      subject, m_random);
 }
 
 void initiating_priority::observe(const view& now, std::vector<proposal>& out) {
-  for (const subject_id gone : now.gone)
-    for (auto& [number, group] : m_groups) {
-      group.beaten.erase(gone);
-      if (group.under_way && group.under_way->first == gone) group.under_way.reset();
-    }
+  for (const subject_id gone : now.gone) m_sessions.erase(gone);
   if (now.is_last) return;
-  std::set<std::uint64_t> numbers;
-  for (const subject_view& subject : now.subjects)
-    if (subject.info.place_of(knob)) numbers.insert(group_of(subject));
-  for (const std::uint64_t number : numbers) {
-    state_of_group& group = m_groups[number];
-    if (!group.under_way) begin(group, number, now);
-    if (group.under_way) go_on(group, now, out);
+  for (const subject_view& subject : now.subjects) {
+    if (subject.is_others || std::none_of(subject.info.knobs.begin(), subject.info.knobs.end(), is_priority)) continue;
+    state_of_runtime& kinds = m_sessions[subject.info.id];
+    if (kinds.under_way) kinds.under_way->take_in(subject, m_random);
+    if (!kinds.under_way && subject.has_level && !subject.measured.empty()) begin(kinds, subject);
+    if (!kinds.under_way) continue;
+    const value_proof::state reached = kinds.under_way->go_on(subject, out);
+    if (reached == value_proof::state::open) continue;
+    if (reached == value_proof::state::lost) kinds.beaten.push_back(kinds.under_way->candidate());
+    kinds.under_way.reset();
   }
 }
 

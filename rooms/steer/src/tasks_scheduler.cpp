@@ -18,8 +18,7 @@ void scheduler_choice::begin(state_of_runtime& choice, const subject_view& subje
     trial_options options;
     options.alpha = m_options.alpha / std::exp2(++choice.proofs);
     options.least_gain = m_options.least_gain;
-    choice.under_way.emplace(value_proof::plan{place, subject.accepted[place], *value, advice.reason, figures, options},
-                             m_random);
+    choice.under_way.emplace(value_proof::plan{{{place, *value}}, advice.reason, figures, options}, subject, m_random);
     return;
   }
 }
@@ -33,7 +32,12 @@ void scheduler_choice::observe(const view& now, std::vector<proposal>& out) {
     state_of_runtime& choice = m_sessions[subject.info.id];
     if (choice.under_way) choice.under_way->take_in(subject, m_random);
     if (!choice.under_way && subject.has_level && !subject.measured.empty()) begin(choice, subject, *place);
-    if (choice.under_way && !choice.under_way->go_on(choice.beaten, subject, out)) choice.under_way.reset();
+    if (!choice.under_way) continue;
+    const value_proof::state reached = choice.under_way->go_on(subject, out);
+    if (reached == value_proof::state::open) continue;
+    if (reached == value_proof::state::lost) choice.beaten.insert(choice.under_way->candidate()[0].to);
+    if (reached == value_proof::state::kept) choice.beaten.insert(choice.under_way->incumbent()[0]);
+    choice.under_way.reset();
   }
 }
 

@@ -10,6 +10,7 @@
 #include "trimtab/steer/random.hpp"
 #include "trimtab/steer/recording_writer.hpp"
 #include "trimtab/steer/tasks_figures.hpp"
+#include "trimtab/steer/tasks_priority.hpp"
 #include "trimtab/steer/tasks_scheduler.hpp"
 #include "trimtab/steer/thread_fitting/figures.hpp"
 #include "trimtab/steer/wait_policy.hpp"
@@ -84,6 +85,8 @@ class made_up_run {
     if (id == 11) return {11, "places", {numbers("moved", 0, 1000, 0)}};
     if (id == 12)
       return {12, "runtime 1", {kinds(std::string(scheduler_choice::knob), {"static-priority", "local-priority"})}};
+    if (id == 13)
+      return {13, "tasks", {kinds("priority:a", {"low", "normal", "high"}), kinds("priority:b", {"low", "normal", "high"})}};
     knob schedule = kinds("schedule", {"static", "dynamic", "guided"});
     schedule.remedies = {{std::string(causes::imbalance), {1, 2}}};
     return {id, "loop " + std::to_string(id), {schedule, numbers("chunk", 1, 64, 1)}};
@@ -136,6 +139,8 @@ class made_up_run {
             figure_of(figures::imbalance, 1.8),
             figure_of(figures::queue_length, m_lots.share() * (m_is_crowded ? 40 : 4)),
             figure_of(figures::work_share, 0.9),
+            figure_of("delayed_share:a", m_is_crowded ? 0.2 : 0.01),
+            figure_of("chain_share:b", m_is_crowded ? 0.2 : 0.01),
             figure_of(figures::watts, m_is_crowded ? 140 : 60),
             figure_of(figures::cpus, 4),
             figure_of(figures::workers, 4),
@@ -148,7 +153,7 @@ class made_up_run {
     snapshot now;
     m_is_crowded = (m_step / 200) % 2 == 1;
     if (m_step == 0)
-      for (const subject_id id : {1u, 2u, 8u, 9u, 10u, 11u, 12u}) appear(id, now);
+      for (const subject_id id : {1u, 2u, 8u, 9u, 10u, 11u, 12u, 13u}) appear(id, now);
     if (m_step % 500 == 499) {
       m_knobs.remove(1);
       m_subjects.erase(1);
@@ -236,29 +241,28 @@ TEST_P(replayed_policies, decide_what_they_decided) {
   EXPECT_EQ(replayed.unapplied, made_up.refused);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, replayed_policies,
-                         ::testing::Values(policies{{"history"}},
-                                           policies{{"tuner", {{"seed", "7"}, {"same-points", "loops"}}}},
-                                           policies{{"history"},
-                                                    {"fit", {{"tunables", "calm_s=0.3"}}},
-                                                    {"placement"},
-                                                    {"tuner", {{"search", "hill-climbing"}, {"leaves", "blocktime"}}},
-                                                    {"wait-policy"}},
-                                           policies{{"asat-v1", {{"tunables", "bad_trig=1"}}}},
-                                           policies{{"asat-v2", {{"tunables", "good_trig=4"}}}},
-                                           policies{{"asat-v1-timed", {{"tunables", "good_trig=4"}}}},
-                                           policies{{"asat-v2-reset"}}, policies{{"wait-policy"}}, policies{{"placement"}},
-                                           policies{{"queue-length"}}, policies{{"power-limit", {{"watts", "100"}}}},
-                                           policies{{"oversubscription"}, {"tuner"}},
-                                           policies{{"fit", {{"knob", "workers"}}}}, policies{{"arcs-online"}},
-                                           policies{{"arcs-offline", {{"seed", "3"}}}},
-                                           policies{{"shuffle", {{"seed", "5"}}}}, policies{{"scheduler", {{"seed", "9"}}}}),
-                         [](const auto& of) {
-                           std::string name;
-                           for (const policy_description& each : of.param) name += (name.empty() ? "" : "_") + each.kind;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    all, replayed_policies,
+    ::testing::Values(policies{{"history"}}, policies{{"tuner", {{"seed", "7"}, {"same-points", "loops"}}}},
+                      policies{{"history"},
+                               {"fit", {{"tunables", "calm_s=0.3"}}},
+                               {"placement"},
+                               {"tuner", {{"search", "hill-climbing"}, {"leaves", "blocktime"}}},
+                               {"wait-policy"}},
+                      policies{{"asat-v1", {{"tunables", "bad_trig=1"}}}},
+                      policies{{"asat-v2", {{"tunables", "good_trig=4"}}}},
+                      policies{{"asat-v1-timed", {{"tunables", "good_trig=4"}}}}, policies{{"asat-v2-reset"}},
+                      policies{{"wait-policy"}}, policies{{"placement"}}, policies{{"queue-length"}},
+                      policies{{"power-limit", {{"watts", "100"}}}}, policies{{"oversubscription"}, {"tuner"}},
+                      policies{{"fit", {{"knob", "workers"}}}}, policies{{"arcs-online"}},
+                      policies{{"arcs-offline", {{"seed", "3"}}}}, policies{{"shuffle", {{"seed", "5"}}}},
+                      policies{{"scheduler", {{"seed", "9"}}}}, policies{{"initiating-priority", {{"seed", "4"}}}}),
+    [](const auto& of) {
+      std::string name;
+      for (const policy_description& each : of.param) name += (name.empty() ? "" : "_") + each.kind;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
 
 // What a clock said of a policy is written down.
 TEST(replayed_runs, know_which_policies_were_slow) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <queue>
+#include <set>
 #include <utility>
 
 namespace trimtab::steer::testing {
@@ -25,6 +26,7 @@ class machine_of_tasks {
         m_begin(tasks.size(), 0),
         m_giver(tasks.size(), none),
         m_idle_since(workers, 0),
+        m_chain(priorities.size(), 0),
         m_delayed(priorities.size(), 0) {
     for (std::size_t worker = 0; worker < workers; ++worker) m_idle.push_back(worker);
     for (std::size_t task = 0; task < tasks.size(); ++task) {
@@ -49,8 +51,9 @@ class machine_of_tasks {
         m_queues[m_priorities[m_tasks[follower].kind]].push_back(follower);
       }
     }
-    for (double& each : m_delayed) each /= workers * m_time;
-    return {m_time, m_delayed};
+    for (auto* sums : {&m_chain, &m_delayed})
+      for (double& sum : *sums) sum /= workers * m_time;
+    return {m_time, m_chain, m_delayed};
   }
 
  private:
@@ -72,16 +75,17 @@ class machine_of_tasks {
       }
   }
 
-  // Each kind of the chain with a task that waited for a worker, once.
+  // Each kind of the chain, and each with a task that waited for a worker, once.
   void charge(std::size_t task, double idle) {
-    std::vector<bool> is_charged(m_delayed.size(), false);
+    std::set<std::size_t> on_chain, waited;
     constexpr int longest = 8;
     int links = 0;
     for (std::size_t link = m_giver[task]; link != none && links < longest; link = m_giver[link], ++links) {
-      const std::size_t kind = m_tasks[link].kind;
-      if (m_begin[link] > m_ready_at[link] && !is_charged[kind]) m_delayed[kind] += idle;
-      is_charged[kind] = is_charged[kind] || m_begin[link] > m_ready_at[link];
+      on_chain.insert(m_tasks[link].kind);
+      if (m_begin[link] > m_ready_at[link]) waited.insert(m_tasks[link].kind);
     }
+    for (const std::size_t kind : on_chain) m_chain[kind] += idle;
+    for (const std::size_t kind : waited) m_delayed[kind] += idle;
   }
 
   const std::vector<graph_task>& m_tasks;
@@ -93,7 +97,7 @@ class machine_of_tasks {
   std::map<int, std::deque<std::size_t>> m_queues;
   std::deque<std::size_t> m_idle;
   std::vector<double> m_idle_since;
-  std::vector<double> m_delayed;
+  std::vector<double> m_chain, m_delayed;
   std::priority_queue<running, std::vector<running>, std::greater<>> m_running;
   double m_time = 0;
 };
@@ -111,9 +115,9 @@ std::vector<graph_task> conjugate_gradient(std::size_t steps, std::size_t parts,
     return tasks.size() - 1;
   };
   const auto add_parts = [&](std::size_t kind, const std::vector<std::size_t>& inputs) {
-    std::vector<std::size_t> made;
-    for (std::size_t part = 0; part < parts; ++part) made.push_back(add(kind, inputs));
-    return made;
+    std::vector<std::size_t> created;
+    for (std::size_t part = 0; part < parts; ++part) created.push_back(add(kind, inputs));
+    return created;
   };
   std::vector<std::size_t> before;
   for (std::size_t step = 0; step < steps; ++step) {

@@ -15,8 +15,8 @@ struct graph_task {
 };
 
 struct graph_result {
-  double seconds = 0;                 // until the last task has ended
-  std::vector<double> delayed_share;  // by kind, as figures::delayed_share says
+  double seconds = 0;                              // until the last task has ended
+  std::vector<double> chain_share, delayed_share;  // by kind, as figures of these names say
 };
 
 // priorities: by kind, less is first.

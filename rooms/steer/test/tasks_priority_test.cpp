@@ -22,19 +22,18 @@ class repeated_graph {
       : m_tasks(std::move(tasks)), m_noise(noise), m_random(seed) {
     const domain levels = certain(domain::categories({"low", "normal", "high"}));
     m_steering.add(std::make_unique<initiating_priority>(priority_options{.seed = seed}));
+    subject_info info{subject, "tasks of a runtime", {}};
+    for (std::size_t kind = 0; kind < cg_kinds; ++kind)
+      info.knobs.push_back({"priority:" + std::to_string(kind), levels, 1, 0, consent::safe, 0, {}});
+    m_knobs.add(
+        info,
+        [this](std::uint32_t kind, knob_value to) {
+          m_level[kind] = to;
+          return true;
+        },
+        [this](decision_number number) { m_under = number; });
     snapshot now;
-    for (std::size_t kind = 0; kind < cg_kinds; ++kind) {
-      const subject_info info{
-          id_of(kind), "kind " + std::to_string(kind), {{"priority", levels, 1, 0, consent::safe, 0, {}}}, 7};
-      m_knobs.add(
-          info,
-          [this, kind](std::uint32_t, knob_value to) {
-            m_level[kind] = to;
-            return true;
-          },
-          [this, kind](decision_number number) { m_under[kind] = number; });
-      now.appeared.push_back(info);
-    }
+    now.appeared.push_back(info);
     step(now);
   }
 
@@ -48,12 +47,11 @@ class repeated_graph {
       m_time_s += seconds;
       total_s += result.seconds;
       snapshot now;
-      for (std::size_t kind = 0; kind < cg_kinds; ++kind) {
-        measurement all{m_under[kind], seconds, seconds};
-        for (std::size_t other = 0; other < cg_kinds; ++other)
-          if (other != kind) all.beside = std::max(all.beside, m_under[other]);
-        now.subjects.push_back(
-            {id_of(kind), {all}, {{std::string(figures::delayed_share), has_evidence ? result.delayed_share[kind] : 0}}});
+      now.subjects.push_back({subject, {{m_under, seconds, seconds}}, {}});
+      for (std::size_t kind = 0; kind < cg_kinds && has_evidence; ++kind) {
+        const std::string name = std::to_string(kind);
+        now.subjects[0].figures.push_back({std::string(figures::chain_share) + name, result.chain_share[kind]});
+        now.subjects[0].figures.push_back({std::string(figures::delayed_share) + name, result.delayed_share[kind]});
       }
       step(now);
     }
@@ -65,7 +63,7 @@ class repeated_graph {
   }
   std::string accepted(std::size_t kind) const {
     const char* names[] = {"low", "normal", "high"};
-    return names[m_knobs.accepted(id_of(kind))[0]];
+    return names[m_knobs.accepted(subject)[kind]];
   }
   knob_value level(std::size_t kind) const { return m_level[kind]; }
   bool is_enabled() const { return m_steering.reports()[0].is_enabled; }
@@ -75,7 +73,7 @@ class repeated_graph {
   std::vector<decision> log;
 
  private:
-  static subject_id id_of(std::size_t kind) { return static_cast<subject_id>(kind + 1); }
+  static constexpr subject_id subject = 1;
   void step(snapshot now) {
     now.time_s = m_time_s;
     for (const decision& decision_made : m_steering.step(now)) {
@@ -90,7 +88,7 @@ class repeated_graph {
   engine m_steering;
   board m_knobs;
   std::vector<knob_value> m_level = std::vector<knob_value>(cg_kinds, 1);
-  std::vector<decision_number> m_under = std::vector<decision_number>(cg_kinds, 0);
+  decision_number m_under = 0;
   double m_time_s = 0;
 };
 
@@ -118,7 +116,7 @@ TEST(tasks_priority, the_initiating_kind_is_raised_proved_and_kept) {
     // The bar: a tenth shorter.
     EXPECT_LE(program.exact_seconds, 0.9 * before);
     const auto kept = std::find_if(program.log.begin(), program.log.end(),
-                                   [](const decision& made) { return made.what == outcome::kept; });
+                                   [](const decision& entry) { return entry.what == outcome::kept; });
     ASSERT_NE(kept, program.log.end());
     EXPECT_NEAR(kept->gain.gain, 1 - program.exact_seconds / before, 0.03);
     EXPECT_NE(kept->reason.find("had waited for a worker"), std::string::npos);
@@ -142,8 +140,8 @@ TEST(tasks_priority, what_does_not_help_is_undone_and_not_tried_again) {
       if (program.accepted(kind) == "normal") {
         EXPECT_EQ(program.level(kind), 1);
       }
-    kept +=
-        std::any_of(program.log.begin(), program.log.end(), [](const decision& made) { return made.what == outcome::kept; });
+    kept += std::any_of(program.log.begin(), program.log.end(),
+                        [](const decision& entry) { return entry.what == outcome::kept; });
     const std::size_t log_size = program.log.size();
     program.run(100);
     EXPECT_EQ(program.log.size(), log_size);

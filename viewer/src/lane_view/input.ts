@@ -80,28 +80,27 @@ function onKey(view: LaneView, event: KeyboardEvent): boolean {
   const selected = view.selection?.stretch ?? null;
   const middle = selected === null ? undefined : (selected.begin + selected.end) / 2 + originOf(selected.process);
   const around = middle !== undefined && middle > view.low && middle < view.high ? middle : undefined;
+  if (onArrow(view, event)) return true;
+  if (event.key === "+" || event.key === "=") view.zoom(0.5, around);
+  else if (event.key === "-") view.zoom(2, around);
+  else if (event.key === "0") view.setWindow(0, view.end);
+  else if (event.key === "Enter" && selected !== null) view.show(selected);
+  else if (event.key === "g" && selected !== null) goToGiver(view, selected);
+  else if (event.key === "Escape") {
+    view.choose(null);
+    view.select(null);
+  } else return false;
+  return true;
+}
+
+function onArrow(view: LaneView, event: KeyboardEvent): boolean {
   const sideways = { ArrowLeft: -1, ArrowRight: 1 }[event.key] ?? 0;
   const upwards = { ArrowUp: -1, ArrowDown: 1 }[event.key] ?? 0;
   if (sideways && event.shiftKey) view.pan(sideways * STEP);
   else if (upwards && event.shiftKey) view.scroll(upwards * 60);
   else if (sideways) nextStretch(view, sideways);
   else if (upwards) nextLane(view, upwards);
-  else return onOtherKey(view, event.key, around);
-  return true;
-}
-
-function onOtherKey(view: LaneView, key: string, around: number | undefined): boolean {
-  const selected = view.selection?.stretch ?? null;
-  if (key === "+" || key === "=") view.zoom(0.5, around);
-  else if (key === "-") view.zoom(2, around);
-  else if (key === "0") view.setWindow(0, view.end);
-  else if (key === "Enter" && selected !== null) view.show(selected);
-  else if (key === "g" && selected !== null) goToGiver(view, selected);
-  else if (key === "Escape") {
-    view.choose(null);
-    view.select(null);
-  } else return false;
-  return true;
+  return sideways !== 0 || upwards !== 0;
 }
 
 /** Selects; where that is out of sight, the window moves there. */

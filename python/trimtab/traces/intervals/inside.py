@@ -68,8 +68,10 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     locks = np.flatnonzero(role == Role.LOCK_WAIT)
     _set_wait(made, locks, Doing.LOCK, *known.holds.before(at, parts.slices.source[inner[locks]]))
     ordered = np.flatnonzero(is_wait & (kind == WaitKind.ORDERED))
-    turns = known.turns.giver(at, parts.slices.source[inner[ordered]])
-    _set_wait(made, ordered, Doing.ORDERED, turns, made.high[ordered])
+    turns, left = known.turns.giver(at, parts.slices.source[inner[ordered]])
+    _set_wait(made, ordered, Doing.ORDERED, turns, left)
+    first = ordered[turns == NO_LANE]
+    made.release[first] = made.low[first]
     _for_tasks(made, np.flatnonzero(is_wait & (kind == WaitKind.TASKWAIT)), at, known.progress)
     states = np.flatnonzero(role == Role.STATE)
     _without_task(made, states, kind, parts, known)

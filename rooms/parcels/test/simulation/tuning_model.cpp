@@ -24,7 +24,7 @@ class simulated_tuning {
  public:
   simulated_tuning(const tuned_program& program, const tuning_parameters& parameters)
       : m_program(program), m_parameters(parameters) {
-    for (const steer::knob& each : program.knobs) m_initial.push_back(each.initial);
+    for (const steer::knob& place : program.knobs) m_initial.push_back(place.initial);
     const std::uint32_t searches = parameters.is_together ? 1 : parameters.localities;
     for (std::uint32_t i = 0; i < searches; ++i) {
       steer::shared_search_options options = parameters.search;
@@ -37,19 +37,19 @@ class simulated_tuning {
 
   tuning_outcome run() {
     tuning_outcome outcome;
-    for (auto& each : m_localities) search_of(each).join(each.member_of_search, 0);
-    for (auto& each : m_localities) hand_out(each.search);
-    for (auto& each : m_localities) begin_epoch(each);
+    for (auto& place : m_localities) search_of(place).join(place.member_of_search, 0);
+    for (auto& place : m_localities) hand_out(place.search);
+    for (auto& place : m_localities) begin_epoch(place);
     while (!is_settled() && now_s() < m_parameters.most_s && m_events.run_next()) lose_some();
     outcome.is_settled = is_settled();
     outcome.settled_s = now_s();
     outcome.epochs = static_cast<double>(m_epochs) / m_parameters.localities;
     outcome.is_same_everywhere = true;
     const steer::knob_values& first = m_localities.front().member->values();
-    for (const locality& each : m_localities) {
-      if (each.is_lost) continue;
-      outcome.slowest_final = std::max(outcome.slowest_final, m_program.epoch_s(each.member->values()));
-      outcome.is_same_everywhere &= each.member->values() == first;
+    for (const locality& place : m_localities) {
+      if (place.is_lost) continue;
+      outcome.slowest_final = std::max(outcome.slowest_final, m_program.epoch_s(place.member->values()));
+      outcome.is_same_everywhere &= place.member->values() == first;
     }
     for (const auto& search : m_searches) outcome.candidates += search->evaluations();
     return outcome;
@@ -83,24 +83,24 @@ class simulated_tuning {
   // The search is on the first of its members.
   bool is_beside_search(const locality& which) const { return which.member_of_search == 0; }
 
-  void begin_epoch(locality& each) {
+  void begin_epoch(locality& place) {
     const double seconds =
-        with_noise(each.slowness * m_program.epoch_s(each.member->values()), m_parameters.noise, each.noise);
+        with_noise(place.slowness * m_program.epoch_s(place.member->values()), m_parameters.noise, place.noise);
     m_events.add(m_events.now() + std::max<nanoseconds>(1, ns(seconds)),
-                 [this, &each, seconds] { end_epoch(each, seconds); });
+                 [this, &place, seconds] { end_epoch(place, seconds); });
   }
 
-  void end_epoch(locality& each, double seconds) {
-    if (each.is_lost) return;
+  void end_epoch(locality& place, double seconds) {
+    if (place.is_lost) return;
     m_epochs += 1;
-    each.epochs += 1;
-    auto report = each.member->sample(seconds);
+    place.epochs += 1;
+    auto report = place.member->sample(seconds);
     while (report) {
-      deliver(each, *report);
-      report = each.member->go_on();
+      deliver(place, *report);
+      report = place.member->go_on();
     }
-    if (is_beside_search(each)) hand_out(each.search);
-    begin_epoch(each);
+    if (is_beside_search(place)) hand_out(place.search);
+    begin_epoch(place);
   }
 
   void deliver(locality& from, const steer::shared_report& report) {
@@ -135,7 +135,8 @@ class simulated_tuning {
   }
 
   bool is_settled() const {
-    return std::all_of(m_searches.begin(), m_searches.end(), [](const auto& each) { return each->is_settled_everywhere(); });
+    return std::all_of(m_searches.begin(), m_searches.end(),
+                       [](const auto& place) { return place->is_settled_everywhere(); });
   }
 
   const tuned_program& m_program;
