@@ -923,7 +923,7 @@ REPORT = T(
         F(
             "what_if",
             "WhatIf[]",
-            "first the unchanged run, then the shortest first; of one process with all events",
+            "first the unchanged run, then the shortest first; of one process with all events, or of a Spark application",
         ),
         F("workers", "WorkerSummary[]", ""),
         F("network", "Network?", "messages between localities", unknown="none were recorded"),

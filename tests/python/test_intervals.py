@@ -431,3 +431,67 @@ def test_random_programs_are_accounted_to_the_last_moment(tmp_path: Path, seed: 
     assert sum(diagnosis.work_s) + sum(charge.seconds for charge in diagnosis.charges) == pytest.approx(
         members * (now + 0.1), rel=1e-6
     )
+
+
+def test_a_task_of_several_times_the_usual_length_is_a_straggler(tmp_path: Path) -> None:
+    busy = lane(
+        state(0, WorkerState.RUNS),
+        *(task(at, at + 1, number) for at, number in ((0, 1), (1, 2), (2, 3), (3, 4))),
+        task(4, 10, 5),
+        worker_of=1,
+    )
+    idle = lane(state(0, WorkerState.RUNS), task(0, 1, 6), state(1, WorkerState.IDLE), worker_of=1)
+    charges = charges_of(diagnosis_of(trace_of(tmp_path, busy, idle)))
+    assert charges[BlameCause.STRAGGLER, TASK] == 6.0
+    assert charges[BlameCause.LAST_ARRIVAL, TASK] == 3.0
+
+
+def test_tasks_that_become_ready_one_after_another_are_a_chain_to_the_end(tmp_path: Path) -> None:
+    links = [(at, at + 2, at // 2 + 1) for at in range(0, 10, 2)]
+    gifts = [instant(end, EventKind.TASK_READY, number + 1, number) for _, end, number in links[:-1]]
+    busy = lane(state(0, WorkerState.RUNS), *(task(*link) for link in links), *gifts, worker_of=1)
+    idle = lane(
+        state(0, WorkerState.RUNS), task(0, 1, 9, OTHER_TASK), state(1, WorkerState.IDLE), worker_of=1
+    )
+    charges = charges_of(diagnosis_of(trace_of(tmp_path, busy, idle)))
+    assert charges[BlameCause.DEPENDENCE_CHAIN, TASK] == 8.0
+    assert charges[BlameCause.LAST_ARRIVAL, TASK] == 1.0, "the first link was ready before"
+
+
+def test_behind_its_last_task_a_worker_waits_for_who_still_makes_tasks(tmp_path: Path) -> None:
+    made = [instant(at, EventKind.TASK_CREATED, at + 10, 1) for at in (2, 4, 6)]
+    maker = lane(state(0, WorkerState.RUNS), task(0, 7, 1), *made, worker_of=1)
+    other = lane(
+        state(0, WorkerState.IDLE),
+        *((state(at, WorkerState.RUNS) + task(at, at + 2, at + 10, OTHER_TASK)) for at in (2, 4, 6)),
+        worker_of=1,
+    )
+    idle = lane(
+        state(0, WorkerState.RUNS), task(0, 1, 9, OTHER_TASK), state(1, WorkerState.IDLE), worker_of=1
+    )
+    charges = charges_of(diagnosis_of(trace_of(tmp_path, maker, other, idle, wall=8.0)))
+    assert charges[BlameCause.SPAWN_RATE, TASK] == 2.0 + 5.0
+    assert charges[BlameCause.LAST_ARRIVAL, OTHER_TASK] == 2.0
+
+
+def test_a_worker_without_a_task_beside_a_full_queue_is_badly_distributed(tmp_path: Path) -> None:
+    ready = [instant(0, EventKind.TASK_CREATED, number, 0) for number in (1, 2)]
+    busy = lane(*ready, state(0, WorkerState.RUNS), task(0, 6, 1), task(6, 10, 2), worker_of=1)
+    idle = lane(state(0, WorkerState.RUNS), task(0, 1, 3), state(1, WorkerState.IDLE), worker_of=1)
+    charges = charges_of(diagnosis_of(trace_of(tmp_path, busy, idle)))
+    assert charges[BlameCause.BAD_DISTRIBUTION, NO_SUBJECT] == 5.0
+    assert charges[BlameCause.LAST_ARRIVAL, TASK] == 4.0
+
+
+def test_a_lane_whose_cpu_others_take_every_time_is_not_imbalanced(tmp_path: Path) -> None:
+    def switch(second: float, kind: EventKind, preempted: int) -> bytes:
+        return packed(layout.EVENT, ticks=at(second), kind=kind, arg=preempted, b=1)
+
+    switches = [
+        switch(number * 2.0 + after, kind, preempted)
+        for number in range(8)
+        for after, kind, preempted in ((0.2, EventKind.SWITCH_OUT, 1), (1.2, EventKind.SWITCH_IN, 0))
+    ]
+    trace = trace_of(tmp_path, *instances([(1.0, 2.0)] * 8), wall=16.0, switches=switches)
+    known(trace)
+    assert charges_of(diagnosis_of(trace)) == {(BlameCause.PREEMPTION, REGION): 8.0 + 8.0}

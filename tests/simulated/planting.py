@@ -329,6 +329,24 @@ def too_few_workers(case: Case, kind: str, severity: float, random: Random) -> P
     return Plant(BlameCause.TOO_FEW_WORKERS, "", apply)
 
 
+def serial_beside_tasks(case: Case, kind: str, severity: float, random: Random) -> Plant:
+    """The first thread works alone before there are tasks; without the cause the tasks share that work."""
+    program = _tasks(case)
+    time = round(severity * program.work_ns / program.workers)
+    leaves = [at for at, task in enumerate(program.tasks) if not task.children]
+
+    def apply(case: Case, is_on: bool) -> Case:
+        program = _tasks(case)
+        if is_on:
+            return replace(case, program=replace(program, before=program.before + time))
+        tasks = list(program.tasks)
+        for at in leaves:
+            tasks[at] = replace(tasks[at], time=tasks[at].time + time // len(leaves))
+        return replace(case, program=replace(program, tasks=tuple(tasks)))
+
+    return Plant(BlameCause.SERIAL_PART, "", apply)
+
+
 def small_tasks(case: Case, kind: str, severity: float, random: Random) -> Plant:
     """Every leaf becomes many tasks, each of which costs the runtime about what it computes."""
     grain = round(random.uniform(4_000, 8_000))
@@ -365,6 +383,7 @@ OF_TASKS: dict[str, Planter] = {
     "chain": dependence_chain,
     "long task": long_task,
     "spawn rate": spawn_rate,
+    "serial part beside tasks": serial_beside_tasks,
     "distribution": bad_distribution,
     "preemption of workers": preemption,
     "few workers": too_few_workers,

@@ -200,7 +200,11 @@ class _Simulation:
         self.sleepers.append((worker, signal))
         yield signal
         ready = self.engine.now
-        yield max(worker.cpu.free_at(ready + self.machine.wake_ns) - ready, 1)
+        awake = ready + max(self.machine.wake_ns, 1)
+        free = worker.cpu.free_at(awake)
+        # Ready to run, without a CPU: schedstat counts that.
+        worker.record.delay_ns += free - awake
+        yield free - ready
         worker.record.off_cpu(begin, self.engine.now, is_preempted=False)
         self._enter(worker, WorkerState.LOOKS)
 

@@ -71,7 +71,11 @@ class _Lane:
         begin = self.engine.now
         yield signal
         ready = self.engine.now
-        yield max(self.cpu.free_at(ready + self.machine.wake_ns) - ready, 1)
+        awake = ready + max(self.machine.wake_ns, 1)
+        free = self.cpu.free_at(awake)
+        # Ready to run, without a CPU: schedstat counts that.
+        self.record.delay_ns += free - awake
+        yield free - ready
         self.record.off_cpu(begin, self.engine.now, is_preempted=False)
 
 
@@ -86,6 +90,7 @@ class _Team:
         self.next_iteration = [0] * len(region.steps)
         self.lock = _Lock()
         self.left = lanes
+        self.is_forked = False
         self.ended = Signal(engine)
         self.parts: dict[int, tuple[int, int, int]] = {}
 
@@ -136,6 +141,7 @@ class _Simulation:
         team = self.team = _Team(self.engine, region, subject, instance, self.program.lanes)
         lane.record.event(self.engine.now, EventKind.REGION_BEGIN, subject, instance, 0, 1)
         yield from lane.compute(self.machine.fork_ns)
+        team.is_forked = True
         for dock in self.docks[1:]:
             dock.send()
         yield from self._part(lane, team)
@@ -148,9 +154,12 @@ class _Simulation:
         self._account(lane, team, now)
 
     def _member(self, lane: _Lane) -> Running:
+        joined = 0
         while True:
-            yield from lane.sleep(self.docks[lane.number])
+            if self.team is None or self.team.instance == joined or not self.team.is_forked:
+                yield from lane.sleep(self.docks[lane.number])
             assert self.team is not None
+            joined = self.team.instance
             yield from self._part(lane, self.team)
 
     def _part(self, lane: _Lane, team: _Team) -> Running:

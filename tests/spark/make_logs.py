@@ -17,7 +17,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-LOGS = (Path(__file__).resolve().parent if "__file__" in globals() else Path.cwd()) / "logs"
 LOCAL, CLUSTER = "local[2]", "local-cluster[2,1,1024]"
 Settings = dict[str, str]
 
@@ -190,7 +189,7 @@ PROGRAMS: dict[str, tuple[Callable[[Any], None], str, Settings]] = {
 }
 
 
-def make(name: str) -> None:
+def make(name: str, logs: Path) -> None:
     """Run one program; its log replaces the one in the folder."""
     from pyspark import SparkConf, SparkContext
 
@@ -213,31 +212,37 @@ def make(name: str) -> None:
         finally:
             context.stop()
         (written,) = (entry for entry in Path(folder).iterdir() if not entry.name.startswith("."))
-        _keep(written, name)
+        _keep(written, logs, name)
 
 
-def _keep(written: Path, name: str) -> None:
+def _keep(written: Path, logs: Path, name: str) -> None:
     """A folder, or a file that Spark has compressed, as it is; a plain file compressed here."""
-    LOGS.mkdir(exist_ok=True)
+    logs.mkdir(exist_ok=True)
     if written.is_dir():
-        shutil.rmtree(LOGS / name, ignore_errors=True)
-        shutil.copytree(written, LOGS / name, ignore=shutil.ignore_patterns(".*"))
+        shutil.rmtree(logs / name, ignore_errors=True)
+        shutil.copytree(written, logs / name, ignore=shutil.ignore_patterns(".*"))
     elif written.suffix:
-        shutil.copyfile(written, LOGS / f"{name}{written.suffix}")
+        shutil.copyfile(written, logs / f"{name}{written.suffix}")
     else:
         # Without a time in the header: the same log gives the same bytes.
-        (LOGS / f"{name}.gz").write_bytes(gzip.compress(written.read_bytes(), 9, mtime=0))
+        (logs / f"{name}.gz").write_bytes(gzip.compress(written.read_bytes(), 9, mtime=0))
 
 
 def main() -> None:
-    """Each program in a process of its own: a SparkContext's settings last as long as its JVM."""
+    """Each program in a process of its own: a SparkContext's settings last as long as its JVM.
+
+    In a folder of its own, and compiled under its bare name: the logs hold no path of this machine as folder or source file.
+    """
     if sys.argv[1:2] == ["--one"]:
-        make(sys.argv[2])
+        make(sys.argv[2], Path(sys.argv[3]))
         return
+    logs = Path(__file__).resolve().parent / "logs"
+    start = "exec(compile(open('make_logs.py').read(), 'make_logs.py', 'exec'))"
     for name in sys.argv[1:] or PROGRAMS:
-        # Compiled under its bare name, so that the logs hold no path of this machine as source file.
-        start = "exec(compile(open('make_logs.py').read(), 'make_logs.py', 'exec'))"
-        subprocess.run([sys.executable, "-c", start, "--one", name], check=True, cwd=LOGS.parent)
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copyfile(__file__, Path(folder) / "make_logs.py")
+            command = [sys.executable, "-c", start, "--one", name, str(logs)]
+            subprocess.run(command, check=True, cwd=folder)
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ export interface Report {
   critical_path: PathPart[];
   /** of one process with all events; null: not all events were recorded, or of several processes */
   pop: Pop | null;
-  /** first the unchanged run, then the shortest first; of one process with all events */
+  /** first the unchanged run, then the shortest first; of one process with all events, or of a Spark application */
   what_if: WhatIf[];
   workers: WorkerSummary[];
   /** messages between localities; null: none were recorded */

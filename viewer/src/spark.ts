@@ -1,4 +1,4 @@
-// What an event log of Spark says beyond what every report has: parts of the core time, what-ifs, stages, and who they belong to.
+// What an event log of Spark says beyond what every report has: parts of the core time, stages, and who they belong to.
 
 import { type Child, note, section } from "./dom";
 import { bytes, count, percent, seconds, shortened } from "./format";
@@ -22,7 +22,15 @@ const WORDS = new Map<string, string>([
 export const word = (name: string): string => WORDS.get(name) ?? name.replaceAll("_", " ");
 
 export function spark(report: Report, all: Spark): HTMLElement {
-  return section("spark", "Spark", note(summary(all)), shares(all), stages(report.stages), groups(all));
+  return section(
+    "spark",
+    "Spark",
+    note(summary(all)),
+    shares(all),
+
+    stages(report.stages),
+    groups(all),
+  );
 }
 
 /** The error of the replay comes first: it says what the gains are worth. */

@@ -55,14 +55,18 @@ _PACES = {
     Pace.USUAL: BlameCause.LAST_ARRIVAL,
     Pace.LONG_LANE: BlameCause.IMBALANCE,
     Pace.STRAGGLER: BlameCause.STRAGGLER,
+    Pace.PREEMPTED: BlameCause.PREEMPTION,
+    Pace.CHAINED: BlameCause.DEPENDENCE_CHAIN,
+    Pace.MAKING: BlameCause.SPAWN_RATE,
 }
+# What a task is to blame for that others wait for, whatever they wait for.
+_OF_ITSELF = (Pace.STRAGGLER, Pace.PREEMPTED)
 # Of a wait whose giver works.
 _OF_WAITS = {
     Doing.LOCK: BlameCause.LOCK_HOLDER,
     Doing.TASKWAIT: BlameCause.DEPENDENCE_CHAIN,
     Doing.DEPENDENCE: BlameCause.DEPENDENCE_CHAIN,
     Doing.SPAWN: BlameCause.SPAWN_RATE,
-    Doing.NO_FURTHER_TASK: BlameCause.LAST_ARRIVAL,
     Doing.FORK: BlameCause.SERIAL_PART,
     Doing.ORDERED: BlameCause.DEPENDENCE_CHAIN,
     Doing.MESSAGE: BlameCause.DEPENDENCE_CHAIN,
@@ -265,6 +269,8 @@ def cause_of(wait: Group, end: int, culprit: Group, kind: Kind) -> BlameCause:
         return BlameCause.SERIAL_PART
     if culprit.doing is Doing.RUNTIME:
         return BlameCause.RUNTIME
+    if wait.doing in (Doing.DEPENDENCE, Doing.TASKWAIT) and culprit.pace in _OF_ITSELF:
+        return _PACES[culprit.pace]
     return _OF_WAITS.get(wait.doing, _PACES[culprit.pace])
 
 

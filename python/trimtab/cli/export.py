@@ -10,8 +10,8 @@ from trimtab.cli.common import (
     echo,
     fail,
     find_run,
-    recorded_run,
 )
+from trimtab.cli.sources import source_at
 
 # As in trimtab.export, which is imported when it is needed.
 _FORMATS = ("perfetto", "chrome", "otf2", "dot", "csv", "parquet", "task-graph")
@@ -48,7 +48,7 @@ def export_run(run_directory: str, to: str, output: Path | None, max_tasks: int)
     directory = find_run(run_directory)
     path = output if output is not None else default_path(directory, to)
     try:
-        recorded = recorded_run(directory)
+        recorded = source_at(directory).run()
         with progress("exporting", work_of(recorded)) as advance:
             exported = export(recorded, to, path, advance, max_tasks)
     except (RunError, MissingLibrary) as error:

@@ -56,9 +56,7 @@ def _show(logs: list[Log], as_json: bool, html: Path | None) -> None:
             echo(f"trimtab: {error}; left out", err=True)
             continue
         if html is not None:
-            from trimtab.report import write_html
-
-            write_html(report, html)
+            _write_page(report, entry, html)
             echo(f"trimtab: report page: {html}", err=True)
         elif as_json:
             reports.append(plain(report))
@@ -75,3 +73,14 @@ def build_from_log(log: Log) -> Report:
 
     with progress(f"reading {log.path.name}", log.bytes_on_disk) as advance:
         return build_spark(log, advance)
+
+
+def _write_page(report: Report, log: Log, html: Path) -> None:
+    """With the lanes, which are read once more."""
+    from trimtab.cli.sources import Source
+    from trimtab.report import lane_page, write_html
+    from trimtab.text.progress import progress
+
+    with progress("drawing the lanes"):
+        lanes = lane_page(Source(log.path, log).run())
+    write_html(report, html, lanes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import sys
 import termios
@@ -27,32 +28,45 @@ _NAMES = {
 }
 
 
+# What is pressed quickly, or pasted, comes together.
+_KEY = re.compile(rb"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Z]|[\xc2-\xf4][\x80-\xbf]+|.", re.DOTALL)
+
+
+def split(pressed: bytes) -> list[str]:
+    """The keys of what a terminal has sent; those that mean nothing are left out.
+
+    >>> split(b"q\\x1b[A\\x1b[99~\\r")
+    ['q', 'up', 'enter']
+    """
+    found = []
+    for key in _KEY.findall(pressed):
+        text = _NAMES.get(key) or key.decode("utf-8", "ignore")
+        if text and text.isprintable():
+            found.append(text)
+    return found
+
+
 class Keys:
     """Keys of standard input."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._waiting: list[str] = []
         self.is_closed = False
 
     def wait(self, seconds: float) -> str | None:
-        """The next key; None: none within this time. A window that was resized ends the wait, too."""
-        try:
+        """The next key; None: none within this time."""
+        if not self._waiting:
             ready, _, _ = select.select([self._descriptor], [], [], max(seconds, 0.0))
-        except InterruptedError:
-            return None
-        if not ready:
-            return None
-        try:
-            pressed = os.read(self._descriptor, 16)
-        except OSError:
-            pressed = b""
-        if not pressed:
-            self.is_closed = True
-            return None
-        if pressed in _NAMES:
-            return _NAMES[pressed]
-        text = pressed.decode("utf-8", "ignore")
-        return text if text.isprintable() and text else None
+            if not ready:
+                return None
+            try:
+                pressed = os.read(self._descriptor, 4096)
+            except OSError:
+                pressed = b""
+            self.is_closed = not pressed
+            self._waiting = split(pressed)
+        return self._waiting.pop(0) if self._waiting else None
 
 
 @contextmanager

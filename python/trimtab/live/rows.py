@@ -176,7 +176,8 @@ class Structure:
             join=by_member(x[team, TeamFields.JOIN_WAIT]),
             arrival=by_member(x[team, TeamFields.ARRIVAL]),
             barrier=barrier,
-            lock=lock,
+            # Critical regions and locks have rows of their own.
+            lock=np.maximum(lock, by_lane(self._locks, whole)),
             tasks=tasks,
             runs=runs,
             looks=looks,

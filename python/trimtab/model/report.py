@@ -35,7 +35,8 @@ class Report(Struct, frozen=True):
         blame: who is to blame for all idle core time, most first.
         critical_path: most time first; of one process with all events.
         pop: of one process with all events; None: not all events were recorded, or of several processes.
-        what_if: first the unchanged run, then the shortest first; of one process with all events.
+        what_if: first the unchanged run, then the shortest first; of one process with all events, or of a
+            Spark application.
         network: messages between localities; None: none were recorded.
         kernel: the operating system's scheduler; None: not recorded (`--kernel`).
         decisions: in order of time.

@@ -49,12 +49,12 @@ class _Graph:
         self.steps += 1
         return self.steps - 1
 
-    def link(self, start: int, to: int, latency: int) -> None:
+    def connect(self, start: int, to: int, latency: int) -> None:
         self.froms.append(start)
         self.tos.append(to)
         self.latencies.append(max(latency, 0))
 
-    def link_all(self, froms: Integers, tos: Integers, latencies: Integers) -> None:
+    def connect_all(self, froms: Integers, tos: Integers, latencies: Integers) -> None:
         self.arrays.append((froms, tos, np.maximum(latencies, 0)))
 
     def table(self) -> NDArray[np.void]:
@@ -188,19 +188,19 @@ class Schedule:
         ends = [(other.completed, other.id) for other in self._jobs if other.completed is not None]
         before = max((end for end in ends if end[0] <= job.submitted and end[1] < job.id), default=None)
         if before is None:
-            self._graph.link(self._origin, self._job_start[job.id], job.submitted)
+            self._graph.connect(self._origin, self._job_start[job.id], job.submitted)
         else:
-            self._graph.link(self._job_end[before[1]], self._job_start[job.id], job.submitted - before[0])
+            self._graph.connect(self._job_end[before[1]], self._job_start[job.id], job.submitted - before[0])
 
     def _link_job_end(self, job: Job, stages: list[int]) -> None:
         end = self._application.end if job.completed is None else job.completed
         moments = [(self._completed(at), at) for at in stages if self._completed(at) <= end + _TOLERANCE_MS]
         latest = max((moment for moment, _ in moments), default=job.submitted)
-        self._graph.link(
+        self._graph.connect(
             self._job_start[job.id], self._job_end[job.id], 0 if moments else end - job.submitted
         )
         for _, at in moments:
-            self._graph.link(self._stage_end[at], self._job_end[job.id], end - latest)
+            self._graph.connect(self._stage_end[at], self._job_end[job.id], end - latest)
 
     def _link_stage_start(self, at: int, job: int | None, stages: list[int]) -> None:
         """After its parents of the same job; a repeated attempt after whatever ended last before it."""
@@ -215,13 +215,13 @@ class Schedule:
         if not parents:
             start = self._job_start.get(job) if job is not None else None
             begin = next((entry.submitted for entry in self._jobs if entry.id == job), 0)
-            self._graph.link(
+            self._graph.connect(
                 self._origin if start is None else start, self._stage_start[at], submitted - begin
             )
             return
         latest = max(self._completed(other) for other in parents)
         for other in parents:
-            self._graph.link(self._stage_end[other], self._stage_start[at], submitted - latest)
+            self._graph.connect(self._stage_end[other], self._stage_start[at], submitted - latest)
 
     def _link_tasks(self) -> None:
         """A task after its stage's submission or the attempt before it; the stage's end after all that it waited for."""
@@ -241,22 +241,22 @@ class Schedule:
         follows = tasks["end"][earlier] <= tasks["begin"][later] + _TOLERANCE_MS
         later, earlier = later[follows], earlier[follows]
         self._eligible[later] = np.minimum(tasks["end"][earlier], tasks["begin"][later])
-        self._graph.link_all(self._place[earlier], self._place[later], np.zeros(len(later), np.int64))
+        self._graph.connect_all(self._place[earlier], self._place[later], np.zeros(len(later), np.int64))
         first = np.setdiff1d(chosen, later)
         # A copy of a slow task is started while that one runs: as long after the submission as it was.
         waits = np.where(tasks["is_speculative"][first], tasks["begin"][first] - submitted[stage[first]], 0)
         self._eligible[first] = np.minimum(
             submitted[stage[first]] + np.maximum(waits, 0), tasks["begin"][first]
         )
-        self._graph.link_all(starts[stage[first]], self._place[first], waits)
+        self._graph.connect_all(starts[stage[first]], self._place[first], waits)
         needed = chosen[self._slots.until[chosen] <= completed[stage[chosen]] + _TOLERANCE_MS]
         last = submitted.copy()
         np.maximum.at(last, stage[needed], self._slots.until[needed])
-        self._graph.link_all(self._place[needed], ends[stage[needed]], (completed - last)[stage[needed]])
+        self._graph.connect_all(self._place[needed], ends[stage[needed]], (completed - last)[stage[needed]])
         needed_count = np.bincount(stage[needed], minlength=count)
         for at in self._stages:
             latency = 0 if needed_count[at] else completed[at] - submitted[at]
-            self._graph.link(self._stage_start[at], self._stage_end[at], int(latency))
+            self._graph.connect(self._stage_start[at], self._stage_end[at], int(latency))
 
     def _submitted(self, at: int) -> int:
         time = self._application.stages[at].submitted

@@ -22,6 +22,7 @@ from trimtab.model.report import (
     TaskKind,
     Unavailable,
 )
+from trimtab.model.report import WhatIf as ReportedWhatIf
 from trimtab.spark.application import Application
 from trimtab.spark.attribution import IDLE, PARTS, Attribution, attribute
 from trimtab.spark.findings import spark_findings
@@ -124,6 +125,7 @@ def report_of(analysis: Analysis) -> Report:
         blame=_blame(application, attribution, slots.capacity_ms),
         critical_path=(),
         pop=None,
+        what_if=_what_ifs(analysis),
         workers=(),
         network=None,
         kernel=None,
@@ -135,7 +137,24 @@ def report_of(analysis: Analysis) -> Report:
         counter_use=(),
         timeline=timeline_of(application, slots),
         stages=stages_of(application, attribution, analysis.what_if),
+        task_times=(),
+        idle_regions=(),
+        idle_region_groups=(),
+        no_idle_regions="idle time of core slots is in `blame` and `stages`",
         spark=spark_of(application, slots, attribution, analysis.what_if),
+    )
+
+
+def _what_ifs(analysis: Analysis) -> tuple[ReportedWhatIf, ...]:
+    """The unchanged replay, then the shortest first."""
+    if not len(analysis.application.tasks):
+        return ()
+    wall_ms, error = analysis.application.end, analysis.what_if.error
+    replayed = [("nothing: the replay of this run", analysis.what_if.unchanged.total)]
+    replayed += [(change.change, change.total) for change in analysis.what_if.changes()]
+    return tuple(
+        ReportedWhatIf(change, None, None, total * 1e-3, (wall_ms - total) * 1e-3, error)
+        for change, total in replayed
     )
 
 
@@ -177,6 +196,9 @@ def _blame(application: Application, attribution: Attribution, capacity: float) 
                 lane_time_s=time * 1e-3,
                 share=time / capacity,
                 basis=EVENTS,
+                reason="the event log says nothing of this time"
+                if cause is BlameCause.UNATTRIBUTED
+                else None,
             )
         )
     return tuple(sorted(rows, key=lambda row: (-row.share, row.cause, row.subject or "")))

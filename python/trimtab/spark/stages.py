@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from trimtab.model.report import Spark, SparkGroup, Stage
-from trimtab.model.report import WhatIf as ReportedWhatIf
 from trimtab.spark.application import Application
 from trimtab.spark.application import Stage as LoggedStage
 from trimtab.spark.attribution import IDLE, PARTS, Attribution
@@ -21,13 +20,9 @@ _MOST_GROUPS = 1000
 def stages_of(application: Application, attribution: Attribution, what_if: WhatIf) -> tuple[Stage, ...]:
     """A row an attempt of a stage, in order of submission."""
     sensitivities = what_if.sensitivities()
-    by_stage = np.zeros((len(application.stages), len(PARTS)))
-    np.add.at(by_stage, application.tasks["stage"], attribution.parts)
     order = sorted(range(len(application.stages)), key=lambda at: _order(application.stages[at]))
     members = _members(application)
-    return tuple(
-        _stage(application, at, members[at], by_stage[at], attribution, sensitivities.get(at)) for at in order
-    )
+    return tuple(_stage(application, at, members[at], attribution, sensitivities.get(at)) for at in order)
 
 
 def _order(stage: LoggedStage) -> tuple[int, int, int]:
@@ -46,13 +41,11 @@ def _stage(
     application: Application,
     at: int,
     own: Integers,
-    parts: Numbers,
     attribution: Attribution,
     sensitivity: float | None,
 ) -> Stage:
     stage, tasks = application.stages[at], application.tasks[own]
-    queries = {job.id: job.query for job in application.jobs if job.id == stage.job}
-    durations = (tasks["end"] - tasks["begin"]) * 1e-3
+    durations, parts = (tasks["end"] - tasks["begin"]) * 1e-3, attribution.parts[own].sum(axis=0)
     return Stage(
         id=stage.id,
         attempt=stage.attempt,
@@ -61,7 +54,7 @@ def _stage(
         place=stage.place or stage.name,
         operators=stage.operators,
         job=stage.job,
-        query=queries.get(stage.job) if stage.job is not None else None,
+        query=next((job.query for job in application.jobs if job.id == stage.job), None),
         submitted_s=None if stage.submitted is None else stage.submitted * 1e-3,
         completed_s=None if stage.completed is None else stage.completed * 1e-3,
         failure=stage.failure,
@@ -100,20 +93,6 @@ def spark_of(application: Application, slots: Slots, attribution: Attribution, w
         replay_trusted=what_if.is_trusted,
         groups=tuple(_groups(application, attribution)),
     )
-
-
-def what_if_of(what_if: WhatIf, wall_s: float) -> tuple[ReportedWhatIf, ...]:
-    """The unchanged replay, and, where that can be trusted, each change, largest gain first."""
-    unchanged = ReportedWhatIf("nothing: the replay of this run", None, None, wall_s, 0.0, what_if.error)
-    if not what_if.is_trusted:
-        return (unchanged,)
-    changes = [
-        ReportedWhatIf(
-            change.change, None, None, change.total * 1e-3, wall_s - change.total * 1e-3, what_if.error
-        )
-        for change in what_if.changes()
-    ]
-    return unchanged, *changes
 
 
 def _groups(application: Application, attribution: Attribution) -> Iterator[SparkGroup]:

@@ -31,7 +31,7 @@ class Why(Enum):
     """What explains a long task."""
 
     DATA = "it had more data"
-    GC = BlameCause.GARBAGE_COLLECTION.value
+    GC = str(BlameCause.GARBAGE_COLLECTION)
     FETCH = "it waited for shuffle data"
     EXECUTOR = "its executor was slow"
     UNEXPLAINED = "not explained by its data, garbage collection, fetching or its executor"

@@ -98,7 +98,6 @@ std::unique_ptr<policy> seeded_of(const policy_description& description, const p
 // As above, all kinds.
 std::unique_ptr<policy> made_of(const policy_description& description, const policy_context& context, std::string& mistake) {
   if (description.kind == "history") return std::make_unique<history_policy>(context.settings, context.key_of);
-  if (description.kind == manual_policy::kind) return std::make_unique<manual_policy>();
   if (description.kind == "tuner") return tuner_of(description, context, mistake);
   if (description.kind == "message-tuner") return message_tuner_of(description, mistake);
   if (description.kind == "fit")
@@ -125,6 +124,7 @@ std::optional<std::string_view> policy_description::find(std::string_view name) 
 }
 
 made_policy make_policy(const policy_description& description, const policy_context& context) {
+  if (description.kind == manual_policy::kind) return {std::make_unique<manual_policy>(), ""};
   made_policy result;
   result.made = made_of(description, context, result.mistake);
   if (!result.made)

@@ -41,8 +41,8 @@ class other_side {
   observe::knob_slot& at(std::size_t slot) {
     return reinterpret_cast<observe::knob_slot*>(m_data + observe::header_bytes)[slot];
   }
-  void ask(std::size_t slot, knob_request what, std::int64_t value = 0) {
-    at(slot).request = what;
+  void request(std::size_t slot, knob_request kind, std::int64_t value = 0) {
+    at(slot).request = kind;
     at(slot).request_value = value;
     std::atomic_ref(at(slot).request_number).fetch_add(1, std::memory_order_release);
   }
@@ -54,58 +54,58 @@ class other_side {
 };
 
 // A program of one region with a panel, a manual policy, and what a test adds.
-struct by_hand : scenario {
-  explicit by_hand(subject_info info = region, std::unique_ptr<policy> rival = nullptr)
+struct panel_program : scenario {
+  explicit panel_program(subject_info info = region, std::unique_ptr<policy> rival = nullptr)
       : described(std::move(info)), panel({folder.path(), "", 1000}, knobs) {
     steering.add(make_policy({std::string(manual_policy::kind)}, {}).made);
     if (rival) steering.add(std::move(rival));
     add(described, [](const std::vector<knob_value>&, double) { return 0.01; });
     panel.add(described, 7, {1, 2});
-    other = std::make_unique<other_side>(folder.path() + "/knobs.tt");
+    user = std::make_unique<other_side>(folder.path() + "/knobs.tt");
   }
   void step(bool is_last = false) {
     snapshot now;
     now.time_s = time_s += 0.01;
     now.is_last = is_last;
     now.appeared = std::exchange(fresh, {});
-    now.gone = std::exchange(gone, {});
+    now.gone = std::exchange(ended, {});
     panel.add_to(now);
     for (const decision& decided : tell(now)) panel.decided(decided, true);
   }
   knob_answer answer(std::size_t slot) {
     step();
     step();
-    EXPECT_TRUE(other->is_answered(slot));
-    return other->at(slot).answer;
+    EXPECT_TRUE(user->is_answered(slot));
+    return user->at(slot).answer;
   }
   knob_answer set(std::size_t slot, std::int64_t value) {
-    other->ask(slot, knob_request::set, value);
+    user->request(slot, knob_request::set, value);
     return answer(slot);
   }
   knob_answer undo(std::size_t slot) {
-    other->ask(slot, knob_request::undo);
+    user->request(slot, knob_request::undo);
     return answer(slot);
   }
 
   scratch_folder folder;
   const subject_info described;
   manual_panel panel;
-  std::unique_ptr<other_side> other;
+  std::unique_ptr<other_side> user;
   std::vector<subject_info> fresh{described};
-  std::vector<subject_id> gone;
+  std::vector<subject_id> ended;
 };
 
 TEST(manual_policy, sets_a_knob_and_records_why) {
-  by_hand program;
-  EXPECT_EQ(program.other->head().written, 2u);
-  EXPECT_STREQ(program.other->at(0).text, "1 2 3 4");
-  EXPECT_STREQ(program.other->at(1).text, "static dynamic");
+  panel_program program;
+  EXPECT_EQ(program.user->head().written, 2u);
+  EXPECT_STREQ(program.user->at(0).text, "1 2 3 4");
+  EXPECT_STREQ(program.user->at(1).text, "static dynamic");
   EXPECT_EQ(program.set(0, 2), knob_answer::done);
   EXPECT_EQ(program.values(7)[0], 2);
-  EXPECT_EQ(program.other->at(0).in_force, 2);
-  EXPECT_EQ(program.other->at(0).accepted, 2);
-  EXPECT_EQ(program.other->at(0).decision, 1001u);
-  EXPECT_EQ(program.other->at(0).flags, observe::knob_flags::by_hand);
+  EXPECT_EQ(program.user->at(0).in_force, 2);
+  EXPECT_EQ(program.user->at(0).accepted, 2);
+  EXPECT_EQ(program.user->at(0).decision, 1001u);
+  EXPECT_EQ(program.user->at(0).flags, observe::knob_flags::by_hand);
   ASSERT_EQ(program.log.size(), 1u);
   EXPECT_EQ(program.log[0].reason, "set by hand");
   EXPECT_EQ(program.log[0].policy, "by hand");
@@ -114,7 +114,7 @@ TEST(manual_policy, sets_a_knob_and_records_why) {
 }
 
 TEST(manual_policy, brings_back_the_value_from_before_the_first_setting) {
-  by_hand program;
+  panel_program program;
   EXPECT_EQ(program.undo(0), knob_answer::no_change);
   program.set(0, 2);
   program.set(0, 3);
@@ -122,30 +122,30 @@ TEST(manual_policy, brings_back_the_value_from_before_the_first_setting) {
   EXPECT_EQ(program.undo(0), knob_answer::done);
   EXPECT_EQ(program.values(7)[0], 4);
   EXPECT_EQ(program.log.back().reason, "undone by hand");
-  EXPECT_EQ(program.other->at(0).flags, 0u);
+  EXPECT_EQ(program.user->at(0).flags, 0u);
   EXPECT_EQ(program.undo(0), knob_answer::no_change);
 }
 
 TEST(manual_policy, refuses_what_the_knob_cannot_be) {
-  by_hand program;
+  panel_program program;
   EXPECT_EQ(program.set(0, 5), knob_answer::outside_domain);
   EXPECT_EQ(program.set(1, 2), knob_answer::outside_domain);
   EXPECT_EQ(program.set(0, INT64_MIN), knob_answer::outside_domain);
   EXPECT_EQ(program.set(0, 4), knob_answer::no_change);
-  program.other->ask(0, static_cast<knob_request>(77), 2);
+  program.user->request(0, static_cast<knob_request>(77), 2);
   EXPECT_EQ(program.answer(0), knob_answer::refused);
   EXPECT_TRUE(program.log.empty());
-  by_hand strict({7, "loop", {with_consent(numbers("threads", 1, 4, 4)), numbers("chunk", 1, 4, 1)}});
-  EXPECT_EQ(strict.other->at(0).flags, observe::knob_flags::needs_consent);
+  panel_program strict({7, "loop", {with_consent(numbers("threads", 1, 4, 4)), numbers("chunk", 1, 4, 1)}});
+  EXPECT_EQ(strict.user->at(0).flags, observe::knob_flags::needs_consent);
   EXPECT_EQ(strict.set(0, 2), knob_answer::without_consent);
   EXPECT_EQ(strict.set(1, 2), knob_answer::done);
 }
 
 TEST(manual_policy, takes_the_subject_from_a_search_and_gives_it_back) {
-  by_hand program(region, std::make_unique<scripted>([](const view& now, std::vector<proposal>& out) {
-                    for (const subject_view& subject : now.subjects)
-                      if (!subject.is_others && subject.in_force[0] != 1) out.push_back(trial_of(7, {{0, 1}}));
-                  }));
+  panel_program program(region, std::make_unique<scripted>([](const view& now, std::vector<proposal>& out) {
+                          for (const subject_view& subject : now.subjects)
+                            if (!subject.is_others && subject.in_force[0] != 1) out.push_back(trial_of(7, {{0, 1}}));
+                        }));
   program.fresh.clear();
   for (int i = 0; i < 200 && program.values(7)[0] != 1; ++i) program.run();
   ASSERT_EQ(program.values(7)[0], 1) << "on trial";
@@ -163,12 +163,12 @@ TEST(manual_policy, takes_the_subject_from_a_search_and_gives_it_back) {
 }
 
 TEST(manual_policy, answers_for_subjects_that_have_gone) {
-  by_hand program;
+  panel_program program;
   program.set(0, 2);
-  program.gone = {7};
+  program.ended = {7};
   program.step();
   EXPECT_EQ(program.set(0, 3), knob_answer::subject_gone);
-  EXPECT_EQ(program.other->at(0).flags, observe::knob_flags::gone);
+  EXPECT_EQ(program.user->at(0).flags, observe::knob_flags::gone);
 }
 
 TEST(manual_policy, makes_no_file_where_nothing_is_recorded) {

@@ -16,10 +16,11 @@ from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import NO_LANE, Doing, Group, Integers, Intervals, Kind, Pace
 from trimtab.traces.intervals.moments import ends_of_tasks, progress_of_tasks
-from trimtab.traces.intervals.off_cpu import without_cpu
+from trimtab.traces.intervals.off_cpu import Absences, without_cpu
 from trimtab.traces.intervals.order import Turns
 from trimtab.traces.intervals.outside import between_tasks, outside
 from trimtab.traces.intervals.pieces import BUSY, Pieces, joined
+from trimtab.traces.intervals.task_paces import TaskTimes
 from trimtab.traces.intervals.teams import Teams
 from trimtab.traces.intervals.threads import beside_workers, blocked, gives_tasks, running
 from trimtab.traces.trace import Trace
@@ -51,18 +52,18 @@ def lanes_of(trace: Trace) -> Lanes | None:
     used = [parts for parts in built if _is_used(parts, has_workers)]
     if not any(len(parts.works) for parts in used):
         return None
-    known = _known(used, built)
-    tasks_run = running(used)
     switches = process.switches
+    absences = [Absences.of(switches[switches["b"] == parts.lane.id], start) for parts in used]
+    known = _known(used, built, absences)
+    tasks_run = running(used)
     pieces = []
     for at, parts in enumerate(used):
-        own = switches[switches["b"] == parts.lane.id]
         if _is_outside(parts):
-            stretches = blocked(own, start) if len(own) else tasks_run
+            stretches = blocked(absences[at]) if absences[at].is_recorded else tasks_run
             lane_pieces = beside_workers(parts, at, known.ends, stretches, (0, trace.end_ticks - start))
         else:
             lane_pieces = _pieces(parts, at, known, trace.end_ticks - start)
-        pieces.append(without_cpu(lane_pieces, own, start))
+        pieces.append(without_cpu(lane_pieces, absences[at]))
     return Lanes(tuple(used), known, tuple(pieces), process.ns_per_tick)
 
 
@@ -91,16 +92,18 @@ def _is_outside(parts: LaneParts) -> bool:
     return not (len(parts.works) or parts.is_worker or parts.forks)
 
 
-def _known(used: Sequence[LaneParts], built: Sequence[LaneParts]) -> Known:
+def _known(used: Sequence[LaneParts], built: Sequence[LaneParts], absences: Sequence[Absences]) -> Known:
     outside = [
         at for at, parts in enumerate(used) if not parts.is_worker and (parts.is_main or gives_tasks(parts))
     ]
     first = min(outside, key=lambda at: (not used[at].is_main, at), default=NO_LANE)
+    gifts = Gifts.of(used, [parts for parts in built if parts not in used])
     return Known(
-        Teams.of(used),
+        Teams.of(used, absences),
         Barriers.of(used),
         Holds.of(used),
-        Gifts.of(used, [parts for parts in built if parts not in used]),
+        gifts,
+        TaskTimes.of(used, gifts, absences),
         LastTask.of(used),
         progress_of_tasks(used),
         Turns.of(used),

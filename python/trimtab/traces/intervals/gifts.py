@@ -35,6 +35,15 @@ class Gifts:
         order = np.lexsort((columns[3], -columns[2], is_gift, columns[1], columns[0]))
         return Gifts(*(column[order] for column in columns))
 
+    @property
+    def last_made(self) -> tuple[int, int]:
+        """Who made the last task of the process, and when; NO_LANE: nobody."""
+        made = np.flatnonzero((self.doing == int(Doing.SPAWN)) & (self.task > 0))
+        if not len(made):
+            return NO_LANE, 0
+        last = made[np.argmax(self.at[made])]
+        return int(self.lane[last]), int(self.at[last])
+
     def latest(self, task: Integers, until: Integers) -> Integers:
         """The row of the latest gift to each task until then; -1: none is known."""
         if not len(self.task):

@@ -18,6 +18,8 @@ from trimtab.traces.intervals.model import NO_LANE, Doing, Integers, Pace
 from trimtab.traces.intervals.moments import Moments
 from trimtab.traces.intervals.order import Turns
 from trimtab.traces.intervals.pieces import Pieces, pieces_of_lane
+from trimtab.traces.intervals.queued import though_there_was_one, until_last_made
+from trimtab.traces.intervals.task_paces import TaskPaces, TaskTimes
 from trimtab.traces.intervals.teams import Teams
 from trimtab.traces.slices import Role
 
@@ -38,6 +40,7 @@ class Known:
     barriers: Barriers
     holds: Holds
     gifts: Gifts
+    tasks: TaskTimes
     last_task: LastTask
     progress: Moments
     turns: Turns
@@ -48,6 +51,7 @@ class Known:
 def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     """What lies in a slice."""
     low, high, inner, owner = _pieces_inside(parts, known.last_task.end)
+    low, high, inner, owner = _cut_behind_making(low, high, inner, owner, known.tasks.paces[at])
     role = parts.slices.role[inner]
     kind = parts.event("arg", inner)
     has_owner = owner >= 0
@@ -55,6 +59,8 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     subject = parts.event("subject", np.where(has_owner, owner, inner))
     doing = np.where(has_owner, int(Doing.WORK), int(Doing.SERIAL))
     pace = _pace_of(parts, owner, at, known.teams)
+    of_task, last_made = known.tasks.paces[at].of_owners(owner)
+    pace = np.where(high <= last_made, int(Pace.MAKING), np.maximum(pace, of_task))
     made = pieces_of_lane(low, high, at, doing, subject=np.where(has_owner, subject, NO_SUBJECT), pace=pace)
     made.subject[role == Role.REGION] = subject[role == Role.REGION]
     _fork_and_join(made, np.flatnonzero(role == Role.REGION), inner, parts, at, known)
@@ -77,7 +83,22 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     _without_task(made, states, kind, parts, known)
     within = states[np.isin(owner[states], parts.tasks()) & (made.low[states] < known.last_task.end)]
     _inside_task(made, within, at, known.ends)
-    return made
+    return though_there_was_one(until_last_made(made, at, *known.gifts.last_made), *known.tasks.queued)
+
+
+def _cut_behind_making(
+    low: Integers, high: Integers, inner: Integers, owner: Integers, paces: TaskPaces
+) -> tuple[Integers, Integers, Integers, Integers]:
+    """Pieces, cut where a task has made its last task."""
+    _, made = paces.of_owners(owner)
+    cut = np.flatnonzero((low < made) & (made < high))
+    if not len(cut):
+        return low, high, inner, owner
+    rest = made[cut]
+    high = high.copy()
+    low, high = np.concatenate([low, rest]), np.concatenate([high, high[cut]])
+    high[cut] = rest
+    return low, high, np.concatenate([inner, inner[cut]]), np.concatenate([owner, owner[cut]])
 
 
 def _pieces_inside(parts: LaneParts, cut: int) -> tuple[Integers, Integers, Integers, Integers]:
@@ -95,7 +116,7 @@ def _pieces_inside(parts: LaneParts, cut: int) -> tuple[Integers, Integers, Inte
 
 
 def _pace_of(parts: LaneParts, owner: Integers, at: int, teams: Teams) -> Integers:
-    """Of the parts of regions that pieces lie in; that of tasks is usual."""
+    """Of the parts of regions that pieces lie in."""
     rows = teams.of_lane(at)
     if rows.start == rows.stop:
         return np.full(len(owner), int(Pace.USUAL), np.int64)

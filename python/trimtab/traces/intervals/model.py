@@ -70,13 +70,19 @@ class Doing(IntEnum):
 
 
 class Pace(IntEnum):
-    """How long a part of a region took, beside others."""
+    """How long a part of a region or a task took, beside others, and why it ended when it did."""
 
     USUAL = 0
     LONG_LANE = 1
     """This lane's parts are longer than the others', in the median."""
     STRAGGLER = 2
-    """More than twice as long as this lane's parts of this region are in the median."""
+    """More than twice as long as this lane's parts of this region, or as the tasks of its kind, are in the median."""
+    PREEMPTED = 3
+    """It had no CPU for a while, and would not be longer than others without that."""
+    CHAINED = 4
+    """A task that became ready when a worker had run out of tasks already, and ran at once."""
+    MAKING = 5
+    """A task that is to make further tasks."""
 
 
 @dataclass(frozen=True)

@@ -2,35 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from trimtab.model.enumerations import EventKind
-from trimtab.traces.intervals.lookup import among
+from trimtab.traces.intervals.lookup import among, values_at
 from trimtab.traces.intervals.model import Booleans, Doing, Integers
 from trimtab.traces.intervals.pieces import BUSY, Pieces, joined
 
 
-def without_cpu(pieces: Pieces, switches: Any, start: int) -> Pieces:
+@dataclass(frozen=True)
+class Absences:
+    """When a lane had no CPU, and whether it was preempted; times follow each other."""
+
+    low: Integers
+    high: Integers
+    preempted: Booleans
+    is_recorded: bool
+
+    @staticmethod
+    def of(switches: Any, start: int) -> Absences:
+        """From the switches of a lane."""
+        switches = switches[np.argsort(switches["ticks"], kind="stable")]
+        kind, ticks = switches["kind"], switches["ticks"].astype(np.int64) - start
+        is_pair = (kind[:-1] == EventKind.SWITCH_OUT) & (kind[1:] == EventKind.SWITCH_IN)
+        out = np.flatnonzero(is_pair)
+        low, high = np.maximum(ticks[out], 0), np.maximum(ticks[out + 1], 0)
+        # Of a damaged file: the times follow each other.
+        low = np.maximum(low, np.concatenate([[0], np.maximum.accumulate(high)[:-1]])) if len(low) else low
+        return Absences(low, np.maximum(high, low), switches["arg"][out] == 1, len(switches) > 0)
+
+    def preempted_until(self, ticks: Integers) -> Integers:
+        """How long the lane had been preempted in all by then."""
+        low, high = self.low[self.preempted], self.high[self.preempted]
+        total = np.concatenate([[0], np.cumsum(high - low)])
+        at = np.searchsorted(low, ticks, side="right")
+        beyond = np.maximum(values_at(high, at - 1, 0) - ticks, 0)
+        sums: Integers = total[at] - beyond
+        return sums
+
+
+def without_cpu(pieces: Pieces, absences: Absences) -> Pieces:
     """The pieces of a lane's work cut where it had no CPU: it was preempted, or gave the CPU away."""
-    low, high, preempted = off_cpu(switches, start)
+    low, high = absences.low, absences.high
     is_touched = _touched(pieces, low, high) & among(pieces.doing, BUSY)
     if not is_touched.any():
         return pieces
-    return joined([pieces.pick(~is_touched), _cut(pieces.pick(is_touched), low, high, preempted)])
-
-
-def off_cpu(switches: Any, start: int) -> tuple[Integers, Integers, Booleans]:
-    """When a lane had no CPU, and whether it was preempted."""
-    switches = switches[np.argsort(switches["ticks"], kind="stable")]
-    kind, ticks = switches["kind"], switches["ticks"].astype(np.int64) - start
-    is_pair = (kind[:-1] == EventKind.SWITCH_OUT) & (kind[1:] == EventKind.SWITCH_IN)
-    out = np.flatnonzero(is_pair)
-    low, high = np.maximum(ticks[out], 0), np.maximum(ticks[out + 1], 0)
-    # Of a damaged file: the times follow each other.
-    low = np.maximum(low, np.concatenate([[0], np.maximum.accumulate(high)[:-1]])) if len(low) else low
-    return low, np.maximum(high, low), switches["arg"][out] == 1
+    cut = _cut(pieces.pick(is_touched), low, high, absences.preempted)
+    return joined([pieces.pick(~is_touched), cut])
 
 
 def _touched(pieces: Pieces, low: Integers, high: Integers) -> Booleans:

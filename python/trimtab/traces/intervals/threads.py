@@ -7,7 +7,6 @@ ended waited for that task. Without switches it is taken to wait while tasks run
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import NO_LANE, Doing, Integers
 from trimtab.traces.intervals.moments import Moments
-from trimtab.traces.intervals.off_cpu import off_cpu
+from trimtab.traces.intervals.off_cpu import Absences
 from trimtab.traces.intervals.pieces import Pieces, joined, pieces_of_lane
 
 _GIFTS = (EventKind.TASK_CREATED, EventKind.TASK_READY, EventKind.EDGE)
@@ -44,10 +43,9 @@ def beside_workers(
     return joined([alone, waits])
 
 
-def blocked(switches: Any, start: int) -> tuple[Integers, Integers]:
+def blocked(absences: Absences) -> tuple[Integers, Integers]:
     """When a thread gave its CPU away by its own will."""
-    low, high, is_preempted = off_cpu(switches, start)
-    return low[~is_preempted], high[~is_preempted]
+    return absences.low[~absences.preempted], absences.high[~absences.preempted]
 
 
 def running(lanes: Sequence[LaneParts]) -> tuple[Integers, Integers]:

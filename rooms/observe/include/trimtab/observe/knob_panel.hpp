@@ -15,7 +15,7 @@ namespace trimtab::observe {
 
 struct knob_wish {
   std::uint64_t number = 0;
-  knob_request what = knob_request::set;
+  knob_request kind = knob_request::set;
   std::int64_t value = 0;
 };
 

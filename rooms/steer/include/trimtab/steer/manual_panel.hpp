@@ -22,7 +22,7 @@ class manual_panel {
     std::string engine = {};         // "" of the process; otherwise which one of it, such as "runtime-1"
     std::uint64_t first_number = 0;  // what is added to numbers of decisions in the run's records
   };
-  manual_panel(place where, const board& knobs) : m_where(std::move(where)), m_knobs(knobs) {}
+  manual_panel(place panel_place, const board& knobs) : m_place(std::move(panel_place)), m_knobs(knobs) {}
 
   // recorded: the subject's number in the run's records; numbers: those of its knobs. A subject may appear again.
   void add(const subject_info& subject, std::uint32_t recorded, const std::vector<std::uint32_t>& numbers);
@@ -36,8 +36,8 @@ class manual_panel {
   struct entry {
     knob turned;
     subject_id subject = 0;
-    std::uint32_t at = 0;  // its place among the subject's knobs
-    bool is_gone = false, is_by_hand = false;
+    std::uint32_t position = 0;  // its place among the subject's knobs
+    bool has_left = false, is_by_hand = false;
   };
   struct waiting {
     std::size_t slot;
@@ -48,10 +48,10 @@ class manual_panel {
   bool is_created();
   void describe(std::size_t slot);
   void show_values(subject_id subject);
-  void finish();
-  void take(std::size_t slot, const observe::knob_wish& wish, snapshot& now);
+  void answer_pending();
+  void accept(std::size_t slot, const observe::knob_wish& wish, snapshot& now);
 
-  const place m_where;
+  const place m_place;
   const board& m_knobs;
   observe::knob_panel m_panel;
   int m_failure = 0;

@@ -1,0 +1,141 @@
+"""Synthetic runs with planted causes: the report blames what was planted. `TRIMTAB_FUZZ=1000` looks at so many runs, and at others."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reports import plain
+from simulated.engine import Engine, Signal
+from simulated.engine import Process as Running
+from simulated.generating import SINGLE, clean_case, several_case, single_case
+from simulated.machine import Cpu, Hog, Machine
+from simulated.recording import Recording
+from simulated.scoring import report_of, score
+from simulated.task_program import Task, TaskProgram
+from simulated.task_simulation import simulate_tasks
+from simulated.team_program import Barrier, Critical, Loop, Region, Serial, TeamProgram, Work
+from simulated.team_simulation import simulate_team
+
+FUZZ = int(os.environ.get("TRIMTAB_FUZZ", "0"))
+# Other seeds than those that the analysis was looked at with.
+FIRST = 100_000 if FUZZ else 5_000
+SINGLES = FUZZ or 3 * len(SINGLE)
+
+
+def test_one_cause_is_blamed_first(tmp_path: Path) -> None:
+    wrong = []
+    for seed in range(FIRST, FIRST + SINGLES):
+        planted = single_case(seed)
+        result = score(planted, report_of(planted.recording, tmp_path))
+        if not result.is_right:
+            wrong.append((seed, result))
+    assert len(wrong) <= 0.01 * SINGLES, wrong  # of few: none
+
+
+def test_two_and_three_causes_are_in_order(tmp_path: Path) -> None:
+    count = FUZZ // 3 or 12
+    wrong = []
+    for seed in range(FIRST, FIRST + count):
+        planted = several_case(seed)
+        result = score(planted, report_of(planted.recording, tmp_path))
+        if not result.is_in_order:
+            wrong.append((seed, result))
+    # Idle lane time is no time of the program: 35 of 40 were in order. By predicted gains it should be 95 %.
+    assert len(wrong) <= 0.25 * count, wrong
+
+
+def test_a_clean_run_has_no_finding(tmp_path: Path) -> None:
+    for seed in range(FIRST, FIRST + (FUZZ // 5 or 12)):
+        report = report_of(clean_case(seed).simulate(), tmp_path)
+        worst = max((finding.gain_s for finding in report.findings), default=0.0)
+        assert worst < 0.02 * report.observed_s, (seed, plain(report)["findings"])
+
+
+def kinds_of(recording: Recording, lane: int) -> list[str]:
+    return [f"{kind} {arg}" for _, _, kind, arg, _, _ in recording.lanes[lane].events]
+
+
+def test_a_simulated_time_is_what_can_be_worked_out() -> None:
+    machine = Machine(2, wake_ns=10, fork_ns=5)
+    program = TeamProgram(2, (Serial(1000), Region("r", (Work((100, 300)),))))
+    recording = simulate_team(program, machine)
+    # The fork takes 5, the member goes on 10 later and works for 300; the forker is woken and joins.
+    assert recording.makespan_ns == 1000 + 5 + 10 + 300 + 10 + 5
+    assert recording.parallel_ns == 330
+
+
+def test_a_lock_is_held_by_one_lane_at_a_time() -> None:
+    machine = Machine(3, wake_ns=1, fork_ns=0)
+    program = TeamProgram(3, (Region("r", (Critical(4, (0, 0, 0), 100),)),))
+    recording = simulate_team(program, machine)
+    assert recording.makespan_ns >= 12 * 100
+    held = sorted(
+        (at, at + a) for lane in recording.lanes for at, _, kind, _, a, _ in lane.events if kind == 19
+    )
+    assert len(held) == 12
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(held))
+
+
+def test_a_hog_takes_its_slices() -> None:
+    cpu = Cpu(Machine(1, hogs=(Hog(0, ((100, 150), (200, 260))),)), 0)
+    end, pauses = cpu.compute(90, 100)
+    assert end == 90 + 100 + 50 + 60
+    assert [(pause.begin, pause.end) for pause in pauses] == [(100, 150), (200, 260)]
+
+
+def test_a_dynamic_loop_shares_out_all_iterations() -> None:
+    loop = Loop(tuple(range(1, 41)), 3, True)
+    recording = simulate_team(TeamProgram(3, (Region("r", (loop, Barrier())),)), Machine(3))
+    done = sorted((b, a) for lane in recording.lanes for _, _, kind, _, a, b in lane.events if kind == 18)
+    assert [first for first, _ in done] == list(range(0, 40, 3))
+    assert sum(count for _, count in done) == 40
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_schedule_is_shorter_than_work_and_chain_allow(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    count, workers = 60, int(random.integers(2, 6))
+    tasks = [
+        Task(
+            "t",
+            int(random.integers(1_000, 50_000)),
+            inputs=tuple(sorted({int(n) for n in random.integers(1, at, min(at - 1, 2))})) if at > 2 else (),
+        )
+        for at in range(1, count + 1)
+    ]
+    program = TaskProgram(workers, (Task("root", 0, tuple(range(1, count + 1)), waits=True), *tasks))
+    recording = simulate_tasks(program, Machine(workers), seed)
+    finish = [0] * (count + 1)
+    for at, task in enumerate(tasks, 1):
+        finish[at] = task.time + max((finish[needed] for needed in task.inputs), default=0)
+    assert recording.makespan_ns >= max(max(finish), program.work_ns / workers)
+    assert recording.makespan_ns <= program.work_ns + max(finish) + count * 100_000
+    begun = {
+        a: (at, lane.lane) for lane in recording.lanes for at, _, kind, _, a, _ in lane.events if kind == 5
+    }
+    ended = {a: at for lane in recording.lanes for at, _, kind, _, a, _ in lane.events if kind == 6}
+    assert len(begun) == len(ended) == count + 1
+    for at, task in enumerate(tasks, 1):
+        assert all(ended[needed + 1] <= begun[at + 1][0] for needed in task.inputs)
+
+
+def test_a_signal_wakes_who_waits_for_it() -> None:
+    engine = Engine()
+    signal, seen = Signal(engine), []
+
+    def waiter() -> Running:
+        yield signal
+        seen.append(engine.now)
+
+    def sender() -> Running:
+        yield 50
+        signal.send()
+
+    engine.start(waiter())
+    engine.start(sender())
+    assert engine.run() == 50
+    assert seen == [50]
