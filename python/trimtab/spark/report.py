@@ -53,6 +53,7 @@ _MEANING: dict[str, tuple[str, BlameCause | None]] = {
     "driver": ("serial", BlameCause.DRIVER_BUSY),
     "pending": ("runtime", BlameCause.PENDING_TASKS),
 }
+_NO_METRICS = "the event log has no metrics for this time of a task"
 _SHARES = ("work", "barrier_wait", "arrival", "starved", "serial", "run_delay", "runtime", "unattributed")
 EVENTS = "events"
 
@@ -177,6 +178,7 @@ def _blame(application: Application, attribution: Attribution, capacity: float) 
                 lane_time_s=time * 1e-3,
                 share=time / capacity,
                 basis=EVENTS,
+                reason=_NO_METRICS if cause is BlameCause.UNATTRIBUTED else None,
             )
         )
     return tuple(sorted(rows, key=lambda row: (-row.share, row.cause, row.subject or "")))
