@@ -54,6 +54,7 @@ _MEANING: dict[str, tuple[str, BlameCause | None]] = {
     "driver": ("serial", BlameCause.DRIVER_BUSY),
     "pending": ("runtime", BlameCause.PENDING_TASKS),
 }
+_NO_METRICS = "the event log has no metrics for this time of a task"
 _SHARES = ("work", "barrier_wait", "arrival", "starved", "serial", "run_delay", "runtime", "unattributed")
 EVENTS = "events"
 
