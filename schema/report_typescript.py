@@ -49,7 +49,14 @@ def _union(each: Enumeration) -> str:
     words = [f'"{value.word}"' for value in each.values]
     line = f"export type {each.python} = {' | '.join(words)};\n"
     if len(line) > WIDTH + 1:
-        line = f"export type {each.python} =\n" + "\n".join(f"  | {word}" for word in words) + ";\n"
+        # As prettier has it: one further line if that is enough, else one for each word.
+        line = f"export type {each.python} =\n  {' | '.join(words)};"
+        is_short = len(line.splitlines()[1]) <= 120
+        line = (
+            line + "\n"
+            if is_short
+            else f"export type {each.python} =\n" + "\n".join(f"  | {word}" for word in words) + ";\n"
+        )
     return f"\n/** {each.meaning} */\n{line}"
 
 

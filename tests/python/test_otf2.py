@@ -254,7 +254,7 @@ def test_fewer_events_than_announced_are_an_error(tmp_path: Path) -> None:
     anchor = scorep_archive(tmp_path / "archive")
     parts = tmp_path / "archive" / "traces"
     shutil.copy(parts / "1.evt", parts / "0.evt")
-    with pytest.raises(ImportFailure, match="location 0: expected 16 events, found 6"):
+    with pytest.raises(ImportFailure, match="location 0: expected 17 events, found 6"):
         import_archive(anchor, tmp_path / "run")
 
 

@@ -19,6 +19,7 @@ from simulated.task_program import Task, TaskProgram
 from simulated.task_simulation import simulate_tasks
 from simulated.team_program import Barrier, Critical, Loop, Region, Serial, TeamProgram, Work
 from simulated.team_simulation import simulate_team
+from trimtab.model.enumerations import EventKind
 
 FUZZ = int(os.environ.get("TRIMTAB_FUZZ", "0"))
 # Other seeds than those that the analysis was looked at with.
@@ -74,7 +75,10 @@ def test_a_lock_is_held_by_one_lane_at_a_time() -> None:
     recording = simulate_team(program, machine)
     assert recording.makespan_ns >= 12 * 100
     held = sorted(
-        (at, at + a) for lane in recording.lanes for at, _, kind, _, a, _ in lane.events if kind == 19
+        (at, at + a)
+        for lane in recording.lanes
+        for at, _, kind, _, a, _ in lane.events
+        if kind == EventKind.LOCK
     )
     assert len(held) == 12
     assert all(end <= begin for (_, end), (begin, _) in pairwise(held))
@@ -90,7 +94,9 @@ def test_a_hog_takes_its_slices() -> None:
 def test_a_dynamic_loop_shares_out_all_iterations() -> None:
     loop = Loop(tuple(range(1, 41)), 3, True)
     recording = simulate_team(TeamProgram(3, (Region("r", (loop, Barrier())),)), Machine(3))
-    done = sorted((b, a) for lane in recording.lanes for _, _, kind, _, a, b in lane.events if kind == 18)
+    done = sorted(
+        (b, a) for lane in recording.lanes for _, _, kind, _, a, b in lane.events if kind == EventKind.CHUNK
+    )
     assert [first for first, _ in done] == list(range(0, 40, 3))
     assert sum(count for _, count in done) == 40
 
@@ -115,9 +121,17 @@ def test_no_schedule_is_shorter_than_work_and_chain_allow(seed: int) -> None:
     assert recording.makespan_ns >= max(max(finish), program.work_ns / workers)
     assert recording.makespan_ns <= program.work_ns + max(finish) + count * 100_000
     begun = {
-        a: (at, lane.lane) for lane in recording.lanes for at, _, kind, _, a, _ in lane.events if kind == 5
+        a: (at, lane.lane)
+        for lane in recording.lanes
+        for at, _, kind, _, a, _ in lane.events
+        if kind == EventKind.TASK_BEGIN
     }
-    ended = {a: at for lane in recording.lanes for at, _, kind, _, a, _ in lane.events if kind == 6}
+    ended = {
+        a: at
+        for lane in recording.lanes
+        for at, _, kind, _, a, _ in lane.events
+        if kind == EventKind.TASK_END
+    }
     assert len(begun) == len(ended) == count + 1
     for at, task in enumerate(tasks, 1):
         assert all(ended[needed + 1] <= begun[at + 1][0] for needed in task.inputs)

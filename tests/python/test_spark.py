@@ -22,8 +22,8 @@ from trimtab.spark.slots import slots_of
 from trimtab.spark.sweep import between, counts, integral, medians_by
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "spark"))
-import synthetic
-from synthetic import Job, Stage, Task
+import written_logs
+from written_logs import Job, Stage, Task
 
 LOGS = Path(__file__).parents[1] / "spark" / "logs"
 REAL = sorted(path.name for path in LOGS.iterdir())
@@ -40,7 +40,7 @@ def plain(analysis: Analysis) -> dict[str, Any]:
 
 
 def made(tmp_path: Path, *arguments: Any, **options: Any) -> Analysis:
-    return analysed(synthetic.write(tmp_path / "log", *arguments, **options))
+    return analysed(written_logs.write(tmp_path / "log", *arguments, **options))
 
 
 def causes(report: dict[str, Any]) -> dict[str, float]:
@@ -162,7 +162,7 @@ def codec_free(path: Path) -> bytes:
 
 
 def lines_of(tmp_path: Path) -> list[dict[str, Any]]:
-    return list(synthetic.events(one_stage(Task(110, 300), end=310), 400))
+    return list(written_logs.events(one_stage(Task(110, 300), end=310), 400))
 
 
 @pytest.mark.parametrize(
@@ -509,7 +509,7 @@ def test_a_missing_file_and_a_folder_without_logs(tmp_path: Path) -> None:
 
 
 def test_slots_follow_cores_per_task(tmp_path: Path) -> None:
-    path = synthetic.write(
+    path = written_logs.write(
         tmp_path / "log",
         one_stage(Task(100, 200), end=200),
         300,

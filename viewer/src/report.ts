@@ -88,11 +88,7 @@ export type Cause =
 
 /** Why at most one worker was busy in an idle region. */
 export type IdleVerdict =
-  | "not enough workers"
-  | "bad distribution"
-  | "straggler"
-  | "true dependence"
-  | "work from outside of tasks";
+  "not enough workers" | "bad distribution" | "straggler" | "true dependence" | "work from outside of tasks";
 
 /** What a report lacks. What C++ reports begins with such a word, or is of another kind. */
 export type Missing = "other" | "regions" | "tuning" | "virtual threads" | "policy" | "process" | "record" | "end";

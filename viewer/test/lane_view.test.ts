@@ -192,6 +192,7 @@ test("rows of reports and searches find the longest stretch that they mean", () 
     lane_time_s: 1,
     share: 1,
     basis: "events",
+    reason: "",
   };
   assert.deepEqual(
     longestOf([process], ofBlame(row)).map((each) => [each.lane, each.begin]),

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -19,9 +19,6 @@ from trimtab.files import FileKind, read_bytes
 from trimtab.options import library_option, tunables_problem
 from trimtab.paths import current_folder, run_folders
 from trimtab.whole_files import open_private_folder
-
-if TYPE_CHECKING:
-    from trimtab.model import Run
 
 
 def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
@@ -246,26 +243,3 @@ def stopped_by_signals() -> Iterator[None]:
 
 def _stop(number: int, _: object) -> NoReturn:
     raise Stopped(number)
-
-
-def recorded_run(path: Path) -> Run:
-    """A run directory, or one event log of Spark as a run.
-
-    Raises:
-        RunError: neither, or several logs.
-    """
-    from trimtab.model import RunError
-    from trimtab.readers import open_run
-    from trimtab.spark.logs import is_event_log, logs_at
-
-    if os.path.lexists(path / "run.json") or not is_event_log(path):
-        return open_run(path)
-    from trimtab.spark.reading import read
-    from trimtab.spark.run_model import run_of
-    from trimtab.spark.slots import slots_of
-
-    logs = logs_at(path)
-    if len(logs) > 1:
-        raise RunError(f"{path}: has {len(logs)} event logs; expected one of them")
-    application = read(logs[0])
-    return run_of(application, slots_of(application), path)

@@ -30,7 +30,7 @@ from trimtab.spark.logs import Log
 from trimtab.spark.reading import Advance, read
 from trimtab.spark.regions import regions_of, timeline_of
 from trimtab.spark.slots import Slots, slots_of
-from trimtab.spark.stages import spark_of, stages_of, what_if_of
+from trimtab.spark.stages import spark_of, stages_of
 from trimtab.spark.sweep import Numbers
 from trimtab.spark.what_if import WhatIf
 
@@ -117,11 +117,6 @@ def report_of(analysis: Analysis) -> Report:
         overhead=Overhead(0.0, 0.0, 0.0, 0.0, 0, 0),
         unavailable=_unavailable(analysis),
         findings=tuple(spark_findings(application, slots, attribution, analysis.what_if)),
-        what_if=what_if_of(analysis.what_if, wall_s) if len(tasks) else (),
-        task_times=(),
-        idle_regions=(),
-        idle_region_groups=(),
-        no_idle_regions="of a Spark application",
         blame=_blame(application, attribution, slots.capacity_ms),
         critical_path=(),
         pop=None,

@@ -128,7 +128,7 @@ def has_shares(look: dict[str, Any]) -> bool:
 def test_knobs_of_openmp_are_turned_and_the_answer_stays(
     start: Callable[..., Program], compiled: Compiled, compiler: str
 ) -> None:
-    program = start(compiled(SOURCE, compiler), "uneven", "15", options=("--frozen", "--threads", "regions"))
+    program = start(compiled(SOURCE, compiler), "uneven", "40", options=("--frozen", "--threads", "regions"))
 
     def is_known(look: dict[str, Any]) -> bool:
         return {"threads", "schedule"} <= {knob["name"].rpartition("/")[2] for knob in look["knobs"]}
