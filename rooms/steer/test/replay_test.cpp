@@ -52,7 +52,10 @@ struct described_engine {
 // subjects appear and go.
 class made_up_run {
  public:
-  explicit made_up_run(const recording_head& head, std::function<double()> clock = {}) : m_engine(head, std::move(clock)) {
+  explicit made_up_run(const recording_head& head, std::function<double()> clock = {})
+      : m_engine(head, std::move(clock)),
+        m_has_kinds(std::any_of(head.policies.begin(), head.policies.end(),
+                                [](const policy_description& each) { return each.kind == "initiating-priority"; })) {
     writer = std::make_unique<recording_writer>(head, recording_writer::into{[this](std::string_view text_more) {
                                                                                text += text_more;
                                                                                return 0;
@@ -153,7 +156,8 @@ class made_up_run {
     snapshot now;
     m_is_crowded = (m_step / 200) % 2 == 1;
     if (m_step == 0)
-      for (const subject_id id : {1u, 2u, 8u, 9u, 10u, 11u, 12u, 13u}) appear(id, now);
+      for (const subject_id id : {1u, 2u, 8u, 9u, 10u, 11u, 12u}) appear(id, now);
+    if (m_step == 0 && m_has_kinds) appear(13, now);
     if (m_step % 500 == 499) {
       m_knobs.remove(1);
       m_subjects.erase(1);
@@ -177,6 +181,7 @@ class made_up_run {
   }
 
   described_engine m_engine;
+  bool m_has_kinds;  // only for whom it concerns: each subject more changes what the others do
   board m_knobs;
   conductor m_steers{m_engine.steering, m_knobs, [] { return 0.0; },
                      [this](const decision& made, bool is_applied) {
