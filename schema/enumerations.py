@@ -546,7 +546,7 @@ CAUSE = Enumeration(
             "a communication server has no pause while senders wait",
             label="saturated server",
         ),
-        Value(40, "straggler", "a task of Spark holds up its stage"),
+        Value(40, "straggler", "a part or task takes far longer than others of its kind, and lanes wait"),
         Value(41, "skew", "one partition has much more data than the others"),
         Value(42, "many_small_tasks", "starting tasks takes much of them", label="too many small tasks"),
         Value(43, "few_partitions", "a stage has fewer tasks than core slots", label="too few partitions"),

@@ -77,18 +77,25 @@ function card(
           )
         : null,
       h("p", { class: "soft" }, longText(sentence(finding.evidence))),
+      finding.chain.length > 0 && chain(finding.chain),
       h("p", { class: "action" }, h("span", { "aria-hidden": "true" }, "\u2192 "), longText(sentence(finding.action))),
     ),
     finding.gain_s !== null &&
       h(
         "div",
         { class: "gain" },
-        h("small", {}, "could save"),
+        h("small", {}, finding.gain_low_s ? "saves, by replay" : "could save"),
         h("b", {}, seconds(finding.gain_s)),
         share !== null && h("span", {}, `${percent(share)} of the run`),
         share !== null && h("div", { class: "meter" }, h("i", { style: { width: `${share * 100}%` } })),
       ),
   );
+}
+
+/** How the longest wait for it came about. */
+function chain(sentences: string[]): HTMLElement {
+  const rows = sentences.map((each) => h("li", {}, longText(each)));
+  return h("details", {}, h("summary", {}, "The longest wait for it"), h("ol", {}, ...rows));
 }
 
 const sentence = (text: string): string => {

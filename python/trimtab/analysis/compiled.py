@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab import paths
+from trimtab.traces.intervals import Intervals
 
 # As rooms/diagnosis has them; its library checks the same sizes.
 INTERVAL = np.dtype(
@@ -92,6 +93,14 @@ Table = NDArray[np.void]
 
 class CompiledError(Exception):
     """Intervals that cannot be: says which, what was expected and what was found."""
+
+
+def table_of(intervals: Intervals) -> Table:
+    """As rooms/diagnosis takes them."""
+    table = np.zeros(len(intervals), INTERVAL)
+    for name in INTERVAL.names or ():
+        table[name] = getattr(intervals, name)
+    return table
 
 
 def blame(intervals: Table, lanes: int) -> Table:

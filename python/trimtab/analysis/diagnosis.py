@@ -8,17 +8,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trimtab.analysis import compiled
+from trimtab.analysis.blame_causes import (
+    NOT_OBSERVED,
+    cause_of,
+    cause_of_itself,
+    cause_on_path,
+    reason_of,
+    reason_on_path,
+)
+from trimtab.analysis.chains import Chain, chains_of
 from trimtab.analysis.changes import Predictions, predictions_of
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces import Trace
 from trimtab.traces.intervals import (
     Doing,
-    Group,
     Intervals,
     Kind,
     Lanes,
-    Pace,
     intervals_of,
     intervals_of_job,
     intervals_of_lanes,
@@ -51,53 +58,6 @@ SHARES = {
     Doing.TASKS: "no_core",
     Doing.MESSAGE: "starved",
 }
-_PACES = {
-    Pace.USUAL: BlameCause.LAST_ARRIVAL,
-    Pace.LONG_LANE: BlameCause.IMBALANCE,
-    Pace.STRAGGLER: BlameCause.STRAGGLER,
-    Pace.PREEMPTED: BlameCause.PREEMPTION,
-    Pace.CHAINED: BlameCause.DEPENDENCE_CHAIN,
-    Pace.MAKING: BlameCause.SPAWN_RATE,
-}
-# What a task is to blame for that others wait for, whatever they wait for.
-_OF_ITSELF = (Pace.STRAGGLER, Pace.PREEMPTED)
-# Of a wait whose giver works.
-_OF_WAITS = {
-    Doing.LOCK: BlameCause.LOCK_HOLDER,
-    Doing.TASKWAIT: BlameCause.DEPENDENCE_CHAIN,
-    Doing.DEPENDENCE: BlameCause.DEPENDENCE_CHAIN,
-    Doing.SPAWN: BlameCause.SPAWN_RATE,
-    Doing.FORK: BlameCause.SERIAL_PART,
-    Doing.ORDERED: BlameCause.DEPENDENCE_CHAIN,
-    Doing.MESSAGE: BlameCause.DEPENDENCE_CHAIN,
-}
-# Of a wait of which nobody knows who ends it.
-_WITHOUT_GIVER = {
-    Doing.CAPPED: BlameCause.TOO_FEW_WORKERS,
-    Doing.BLOCKED: BlameCause.BLOCKING_IO,
-    # Of another process whose events are not there.
-    Doing.MESSAGE: BlameCause.DEPENDENCE_CHAIN,
-}
-
-
-_NOT_WOKEN = "what let a suspended task go on is not recorded: a timer, a thread outside of the runtime, or the answer to a message"
-# Of waits without a known giver, and of chains of waits that lead to none.
-_REASONS = {
-    Doing.RESUMPTION: _NOT_WOKEN,
-    Doing.LOCK: "who held the lock is not recorded",
-    Doing.JOIN: "who came last to the end of the region is not recorded",
-    Doing.BARRIER: "who came last to the barrier is not recorded",
-    Doing.FORK: "the thread that forks or makes the runtime is not observed",
-    Doing.END: "the thread that could make further tasks is not observed",
-    Doing.SPAWN: "the thread that made the task is not observed",
-    Doing.DEPENDENCE: "the thread that made the task ready is not observed",
-}
-_REASONS_OF_CHAINS = {
-    compiled.ABSENT_LANE: "the lane that ended the wait is not observed then",
-    compiled.CIRCLE: "lanes wait for each other in the records",
-}
-_OTHER_REASON = "who ends this wait is not recorded"
-_NOT_OBSERVED = "no lane of the chain is observed then: before its process began, or behind its end"
 
 
 @dataclass(frozen=True)
@@ -141,6 +101,7 @@ class Diagnosis:
         places: of the processes that it is of, among those that were asked for.
         has_messages: lanes waited for messages of other processes.
         predictions: what changes would save; None: several processes, too many events, or they contradict each other.
+        chains: how the longest wait of each cause and subject came about; of one process.
     """
 
     charges: tuple[Charge, ...]
@@ -151,6 +112,7 @@ class Diagnosis:
     places: tuple[int, ...] = (0,)
     has_messages: bool = False
     predictions: Predictions | None = None
+    chains: tuple[Chain, ...] = ()
 
 
 def diagnosis_of(trace: Trace) -> Diagnosis | None:
@@ -162,7 +124,10 @@ def diagnosis_of(trace: Trace) -> Diagnosis | None:
     intervals = intervals_of_lanes(lanes)
     del lanes  # of a long trace these take gigabytes
     diagnosis = _diagnosed(intervals)
-    return None if diagnosis is None else replace(diagnosis, predictions=predictions)
+    if diagnosis is None:
+        return None
+    chains = chains_of(intervals) if len(intervals) <= _MOST_PIECES else ()
+    return replace(diagnosis, predictions=predictions, chains=chains)
 
 
 def diagnosis_of_job(traces: Sequence[Trace]) -> Diagnosis | None:
@@ -195,7 +160,7 @@ def renumbered(diagnosis: Diagnosis, places: Sequence[int]) -> Diagnosis:
 
 
 def _diagnosed(intervals: Intervals) -> Diagnosis | None:
-    table = table_of(intervals)
+    table = compiled.table_of(intervals)
     try:
         sums = compiled.blame(table, len(intervals.lanes))
         path = compiled.critical_path(table, len(intervals.lanes))
@@ -223,14 +188,6 @@ def _predictions(lanes: Lanes) -> Predictions | None:
     return predictions_of(steps) if steps is not None else None
 
 
-def table_of(intervals: Intervals) -> compiled.Table:
-    """As rooms/diagnosis takes them."""
-    table = np.zeros(len(intervals), compiled.INTERVAL)
-    for name in compiled.INTERVAL.names or ():
-        table[name] = getattr(intervals, name)
-    return table
-
-
 def _is_doing(intervals: Intervals, wanted: tuple[Doing, ...]) -> compiled.Table:
     return np.array([group.doing in wanted for group in intervals.groups])[intervals.group]
 
@@ -247,35 +204,8 @@ def _of_waits(intervals: Intervals, sums: compiled.Table) -> Iterator[Charge]:
             if is_known
             else (wait.subject, waiting)
         )
-        reason = _reason(int(row["end"]), culprit) if cause is BlameCause.UNATTRIBUTED else None
+        reason = reason_of(int(row["end"]), culprit) if cause is BlameCause.UNATTRIBUTED else None
         yield Charge(SHARES[wait.doing], cause, subject, int(row["ns"]) * 1e-9, waiting, process, reason)
-
-
-def _reason(end: int, culprit: Group) -> str:
-    return _REASONS_OF_CHAINS.get(end) or _REASONS.get(culprit.doing, _OTHER_REASON)
-
-
-def cause_of(wait: Group, end: int, culprit: Group, kind: Kind) -> BlameCause:
-    """Why a lane waited: what the lane did that it waited for, at the end of the chain."""
-    if end == compiled.UNKNOWN_GIVER:
-        return _WITHOUT_GIVER.get(culprit.doing, BlameCause.UNATTRIBUTED)
-    if end != compiled.AT_INTERVAL:
-        return BlameCause.UNATTRIBUTED
-    if kind is Kind.STOPPED:
-        return BlameCause.PREEMPTION
-    if kind is Kind.RESUMING:
-        return _of_resuming(culprit.doing)
-    if culprit.doing is Doing.SERIAL:
-        return BlameCause.SERIAL_PART
-    if culprit.doing is Doing.RUNTIME:
-        return BlameCause.RUNTIME
-    if wait.doing in (Doing.DEPENDENCE, Doing.TASKWAIT) and culprit.pace in _OF_ITSELF:
-        return _PACES[culprit.pace]
-    return _OF_WAITS.get(wait.doing, _PACES[culprit.pace])
-
-
-def _of_resuming(doing: Doing) -> BlameCause:
-    return BlameCause.BAD_DISTRIBUTION if doing is Doing.FAR_TASK else BlameCause.WAKEUP_LATENCY
 
 
 def _of_others(intervals: Intervals) -> Iterator[Charge]:
@@ -290,13 +220,6 @@ def _of_others(intervals: Intervals) -> Iterator[Charge]:
             if seconds > 0 and group.doing in SHARES:
                 cause = cause_of_itself(group.doing, kind)
                 yield Charge(SHARES[group.doing], cause, group.subject, seconds, process, process)
-
-
-def cause_of_itself(doing: Doing, kind: Kind) -> BlameCause:
-    """Why time is lost in which no lane is waited for."""
-    if kind is Kind.STOPPED:
-        return BlameCause.PREEMPTION
-    return BlameCause.RUNTIME if kind is Kind.BUSY else _of_resuming(doing)
 
 
 def _charges(charges: list[Charge]) -> tuple[Charge, ...]:
@@ -319,31 +242,18 @@ def _path(intervals: Intervals, path: compiled.Table) -> tuple[PathShare, ...]:
     size = len(intervals.groups) * len(Kind)
     totals = np.bincount(place, weights=seconds[is_known], minlength=size).reshape(-1, len(Kind))
     sums = {
-        PathShare(BlameCause.UNATTRIBUTED, NO_SUBJECT, 0.0, 0, _NOT_OBSERVED): float(seconds[~is_known].sum())
+        PathShare(BlameCause.UNATTRIBUTED, NO_SUBJECT, 0.0, 0, NOT_OBSERVED): float(seconds[~is_known].sum())
     }
     for group, process, of_kinds in zip(intervals.groups, intervals.process_of, totals.tolist(), strict=True):
         for kind, total in zip(Kind, of_kinds, strict=True):
             if total > 0:
-                cause, subject = _on_path(group, kind)
+                cause, subject = cause_on_path(group, kind)
                 reason = None
                 if cause is BlameCause.UNATTRIBUTED:
-                    reason = _reason_on_path(group)
+                    reason = reason_on_path(group)
                 key = PathShare(cause, subject, 0.0, process if subject != NO_SUBJECT else 0, reason)
                 sums[key] = sums.get(key, 0.0) + total
     made = (replace(key, seconds=total) for key, total in sums.items() if total > 0)
     return tuple(
         sorted(made, key=lambda part: (-part.seconds, part.subject, part.process, part.reason or ""))
     )
-
-
-def _reason_on_path(group: Group) -> str:
-    """Of a wait that is on the path though its giver may be known: then it led nowhere."""
-    return _REASONS.get(group.doing, _OTHER_REASON)
-
-
-def _on_path(group: Group, kind: Kind) -> tuple[BlameCause | None, int]:
-    if kind is Kind.WAITING:
-        return _WITHOUT_GIVER.get(group.doing, BlameCause.UNATTRIBUTED), group.subject
-    if kind is not Kind.BUSY or group.doing is Doing.RUNTIME:
-        return cause_of_itself(group.doing, kind), group.subject
-    return (BlameCause.SERIAL_PART, NO_SUBJECT) if group.doing is Doing.SERIAL else (None, group.subject)

@@ -8,17 +8,20 @@ from msgspec.structs import replace
 
 from trimtab.analysis.changes import ChangeKind, Prediction
 from trimtab.analysis.diagnosis import Diagnosis
+from trimtab.analysis.findings import finding
 from trimtab.analysis.job import Job
 from trimtab.analysis.process_report import ProcessReport
 from trimtab.counted import counted
 from trimtab.model import NO_SUBJECT
-from trimtab.model.enumerations import Cause
+from trimtab.model.enumerations import BlameCause, Cause
 from trimtab.model.report import Finding, WhatIf
 
 # Where the replay of the unchanged run is further off, it proves nothing.
 _LARGEST_ERROR = 0.10
+_LEAST_GAIN_SHARE = 0.01  # as for all findings
 _CHANGES = {
     Cause.IMBALANCE: ChangeKind.BALANCED,
+    Cause.STRAGGLER: ChangeKind.NO_STRAGGLERS,
     Cause.LOCK_CONTENTION: ChangeKind.NO_LOCK_WAITS,
     Cause.SERIAL_PART: ChangeKind.PARALLEL_SERIAL_PART,
     Cause.CPU_CONTENTION: ChangeKind.NO_PREEMPTION,
@@ -32,8 +35,10 @@ def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
     diagnosis = job.diagnosis if process is not None else None
     if process is None or diagnosis is None or not _is_trusted(diagnosis):
         return list(findings)
-    predicted = [_predicted(finding, process, diagnosis) for finding in findings]
-    return sorted(predicted, key=lambda finding: -finding.gain_s)
+    predicted = [
+        _predicted(known, process, diagnosis) for known in [*findings, *_stragglers(process, diagnosis)]
+    ]
+    return sorted(predicted, key=lambda known: -known.gain_s)
 
 
 def _only_process(job: Job) -> ProcessReport | None:
@@ -45,20 +50,44 @@ def _is_trusted(diagnosis: Diagnosis) -> bool:
     return predictions is not None and abs(predictions.error) <= _LARGEST_ERROR
 
 
-def _predicted(finding: Finding, process: ProcessReport, diagnosis: Diagnosis) -> Finding:
+def _stragglers(process: ProcessReport, diagnosis: Diagnosis) -> list[Finding]:
+    """gain = by replay with stragglers at their median; where most time was waited for them."""
     predictions = diagnosis.predictions
-    kind = _CHANGES.get(Cause(finding.cause))
+    waits = [charge for charge in diagnosis.charges if charge.cause is BlameCause.STRAGGLER]
+    saved_s = max(
+        (one.saved_s for one in predictions.changes if one.kind is ChangeKind.NO_STRAGGLERS)
+        if predictions
+        else (),
+        default=0.0,
+    )
+    if not waits or saved_s < _LEAST_GAIN_SHARE * process.account.wall_s:
+        return []
+    most = waits[0]
+    waited_s = sum(charge.seconds for charge in waits)
+    made = finding(
+        Cause.STRAGGLER,
+        process.places[most.subject][0] if most.subject != NO_SUBJECT else None,
+        f"other lanes waited {waited_s:.3g} s for parts or tasks that take more than twice the median of their kind",
+        "divide the longest work, or begin it first; schedule(dynamic) or tasks let others take what is left",
+        saved_s,
+    )
+    return [replace(made, processes=(process.id,))]
+
+
+def _predicted(known: Finding, process: ProcessReport, diagnosis: Diagnosis) -> Finding:
+    predictions = diagnosis.predictions
+    kind = _CHANGES.get(Cause(known.cause))
     if predictions is None or kind is None:
-        return finding
+        return known
     for change in predictions.changes:
-        is_same_place = change.subject == NO_SUBJECT or process.places[change.subject][0] == finding.subject
+        is_same_place = change.subject == NO_SUBJECT or process.places[change.subject][0] == known.subject
         if change.kind is kind and is_same_place:
             gain_s = max(change.saved_s, 0.0)
             margin_s = abs(predictions.error) * diagnosis.span_s
             return replace(
-                finding, gain_s=gain_s, gain_low_s=max(gain_s - margin_s, 0.0), gain_high_s=gain_s + margin_s
+                known, gain_s=gain_s, gain_low_s=max(gain_s - margin_s, 0.0), gain_high_s=gain_s + margin_s
             )
-    return finding
+    return known
 
 
 def what_if_of(job: Job) -> tuple[WhatIf, ...]:

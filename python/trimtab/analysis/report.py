@@ -11,6 +11,7 @@ from trimtab.analysis.counter_use import counter_use
 from trimtab.analysis.counters import counters
 from trimtab.analysis.decisions import decisions
 from trimtab.analysis.energy import energy_of
+from trimtab.analysis.explained import with_chains
 from trimtab.analysis.idle_report import tasks_over_time
 from trimtab.analysis.job import Job, job_of, without_launchers
 from trimtab.analysis.job_findings import job_findings
@@ -81,7 +82,7 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         os=system_of(processes),
         overhead=overhead_of(processes, job),
         unavailable=unavailable(run, processes, job, changed),
-        findings=with_preemptors(with_predictions(job_findings(job), job), kernel),
+        findings=with_preemptors(with_chains(with_predictions(job_findings(job), job), job), kernel),
         what_if=what_if_of(job),
         blame=blame_of(job, kernel),
         critical_path=path_of(job),

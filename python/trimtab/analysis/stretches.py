@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
-from trimtab.analysis.diagnosis import cause_of, cause_of_itself, table_of
+from trimtab.analysis.blame_causes import cause_of, cause_of_itself
+from trimtab.analysis.lane_words import DOINGS, RESUMINGS, STATE_NAMES, LaneState
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces import Trace
@@ -18,81 +18,6 @@ from trimtab.traces.intervals import Doing, Group, Intervals, Kind, intervals_of
 Integers = NDArray[np.int64]
 # More kinds than that nobody distinguishes; those with least time share one for each state.
 MOST_CLASSES = 4000
-
-
-class LaneState(IntEnum):
-    """What a lane does, in as few kinds as eyes distinguish. Work comes first."""
-
-    WORK = 0
-    SERIAL = 1
-    RUNTIME = 2
-    BARRIER = 3
-    LOCK = 4
-    NO_TASK = 5
-    NO_REGION = 6
-    ARRIVAL = 7
-    NO_CPU = 8
-    BLOCKED = 9
-    NO_CORE = 10
-
-
-STATE_NAMES = {
-    LaneState.WORK: "work",
-    LaneState.SERIAL: "serial work",
-    LaneState.RUNTIME: "runtime",
-    LaneState.BARRIER: "barrier wait",
-    LaneState.LOCK: "lock wait",
-    LaneState.NO_TASK: "no task",
-    LaneState.NO_REGION: "no region",
-    LaneState.ARRIVAL: "resuming",
-    LaneState.NO_CPU: "no CPU",
-    LaneState.BLOCKED: "blocked",
-    LaneState.NO_CORE: "needs no core",
-}
-# What a lane does, in words, and its state.
-_DOINGS = {
-    Doing.WORK: (LaneState.WORK, "works in"),
-    Doing.SERIAL: (LaneState.SERIAL, "works outside of regions"),
-    Doing.RUNTIME: (LaneState.RUNTIME, "is in the runtime"),
-    Doing.JOIN: (LaneState.BARRIER, "waits for the end of"),
-    Doing.BARRIER: (LaneState.BARRIER, "waits at a barrier of"),
-    Doing.LOCK: (LaneState.LOCK, "waits for the lock of"),
-    Doing.TASKWAIT: (LaneState.NO_TASK, "waits for tasks in"),
-    Doing.FORK: (LaneState.NO_REGION, "waits for the next region"),
-    Doing.DEPENDENCE: (LaneState.NO_TASK, "has no task: their inputs are missing"),
-    Doing.SPAWN: (LaneState.NO_TASK, "has no task until one is created"),
-    Doing.NO_FURTHER_TASK: (LaneState.NO_TASK, "has no further task"),
-    Doing.CAPPED: (LaneState.NO_TASK, "is kept from running tasks by the cap of workers"),
-    Doing.FAR_TASK: (LaneState.NO_TASK, "has no task though one was ready"),
-    Doing.BLOCKED: (LaneState.BLOCKED, "gave its CPU away in"),
-    Doing.PREEMPTED: (LaneState.NO_CPU, "has no CPU in"),
-    Doing.ARRIVAL: (LaneState.ARRIVAL, "has not begun its part of"),
-    Doing.TASKS: (LaneState.NO_CORE, "waits, without using a core, until tasks have ended"),
-    Doing.ORDERED: (LaneState.LOCK, "waits for its turn in"),
-    Doing.RESUMPTION: (LaneState.NO_TASK, "has no task until a suspended one can go on"),
-    Doing.MESSAGE: (LaneState.NO_TASK, "has no task until a message of another process comes"),
-    Doing.END: (LaneState.NO_TASK, "has no task after the last one of all"),
-}
-# What it does when that is over, and it has not gone on yet.
-_RESUMINGS = {
-    Doing.ARRIVAL: "has not begun its part of",
-    Doing.JOIN: "has not gone on yet behind",
-    Doing.BARRIER: "has not left a barrier yet of",
-    Doing.LOCK: "has not taken the free lock yet of",
-    Doing.FORK: "has not begun its part of the next region",
-    Doing.ORDERED: "has not taken its turn yet in",
-    **dict.fromkeys(
-        (
-            Doing.DEPENDENCE,
-            Doing.SPAWN,
-            Doing.FAR_TASK,
-            Doing.NO_FURTHER_TASK,
-            Doing.RESUMPTION,
-            Doing.MESSAGE,
-        ),
-        "has not begun a task that is ready",
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -141,7 +66,7 @@ def stretches_of(trace: Trace) -> Stretches | None:
     if intervals is None:
         return None
     try:
-        charges = compiled.charges(table_of(intervals), len(intervals.lanes))
+        charges = compiled.charges(compiled.table_of(intervals), len(intervals.lanes))
     except compiled.CompiledError:
         return None
     return stretches_from(intervals, charges)
@@ -204,7 +129,7 @@ def _classes(groups: tuple[Group, ...], numbers: Integers) -> tuple[tuple[LaneCl
 
 def _class_of(groups: tuple[Group, ...], key: int) -> LaneClass:
     group = groups[key >> (_GROUP_BITS + 4) & (1 << _GROUP_BITS) - 1]
-    state, words = _DOINGS[group.doing]
+    state, words = DOINGS[group.doing]
     kind = Kind(key & 3)
     if key & _WAIT:
         end, culprit = key >> 2 & 3, groups[key >> 4 & (1 << _GROUP_BITS) - 1]
@@ -213,7 +138,7 @@ def _class_of(groups: tuple[Group, ...], key: int) -> LaneClass:
         return LaneClass(state, words, group.subject, cause_of(group, end, culprit, kind), blamed)
     if kind is Kind.RESUMING:
         cause = cause_of_itself(group.doing, kind)
-        words = _RESUMINGS.get(group.doing, "could go on and has not done it yet in")
+        words = RESUMINGS.get(group.doing, "could go on and has not done it yet in")
         return LaneClass(LaneState.ARRIVAL, words, group.subject, cause, group.subject)
     if kind is Kind.STOPPED or group.doing is Doing.RUNTIME:
         cause = cause_of_itself(group.doing, kind)

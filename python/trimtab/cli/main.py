@@ -51,6 +51,7 @@ _ELSEWHERE = {
     "compare": "compare_runs",
     "counters": "run_counters",
     "doctor": "run_doctor",
+    "explain": "explain_run",
     "export": "export_run",
     "history": "run_history",
     "import": "import_archive",

@@ -9,8 +9,8 @@ from string import ascii_uppercase
 from typing import Any
 
 from trimtab.analysis.keys import keys_of
+from trimtab.analysis.lane_words import STATE_NAMES
 from trimtab.analysis.regions import Places, places_of
-from trimtab.analysis.stretches import STATE_NAMES
 from trimtab.model import NO_SUBJECT, Run
 from trimtab.report.lane_tiles import LaneTiles, subjects_of, tiles_of
 from trimtab.symbols import Symbols

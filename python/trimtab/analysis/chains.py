@@ -1,0 +1,140 @@
+"""How the longest wait of each cause came about: from the lane that waits, over the lanes it waits for, to what is to blame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimtab.analysis import compiled
+from trimtab.analysis.blame_causes import cause_of
+from trimtab.model.enumerations import BlameCause
+from trimtab.traces.intervals import NO_LANE, Group, Intervals, Kind
+
+Integers = NDArray[np.int64]
+# A chain of more lanes nobody reads.
+_LONGEST = 16
+
+
+@dataclass(frozen=True)
+class Link:
+    """What one lane did: a wait, or at the end of the chain what is to blame for it. Nanoseconds since the process began."""
+
+    lane: int
+    group: Group
+    kind: Kind
+    begin_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The longest stretch of waiting that is charged to a cause and a subject.
+
+    Attributes:
+        subject: region or kind of task; NO_SUBJECT: none.
+        begin_ns, end_ns: the part of the first wait that is charged so.
+        links: the wait, the waits of those it waits for, and what the last one of these did.
+    """
+
+    cause: BlameCause
+    subject: int
+    begin_ns: int
+    end_ns: int
+    links: tuple[Link, ...]
+
+
+def chains_of(intervals: Intervals) -> tuple[Chain, ...]:
+    """One for each cause and subject, longest first; none where damaged records contradict each other."""
+    try:
+        charges = compiled.charges(compiled.table_of(intervals), len(intervals.lanes))
+    except compiled.CompiledError:
+        return ()
+    longest: dict[tuple[BlameCause, int], int] = {}
+    length = charges["end_ns"] - charges["begin_ns"]
+    for at in _longest_of_classes(intervals, charges, length).tolist():
+        key = _cause(intervals, charges, at)
+        if key not in longest or length[at] > length[longest[key]]:
+            longest[key] = at
+    order = np.lexsort((intervals.begin_ns, intervals.lane))
+    first = np.searchsorted(intervals.lane[order], np.arange(len(intervals.lanes) + 1))
+    lanes = _Lanes(intervals, order, first)
+    made = [
+        Chain(
+            cause, subject, int(charges["begin_ns"][at]), int(charges["end_ns"][at]), lanes.links(charges[at])
+        )
+        for (cause, subject), at in longest.items()
+    ]
+    return tuple(sorted(made, key=lambda chain: (chain.begin_ns - chain.end_ns, chain.begin_ns)))
+
+
+def _longest_of_classes(intervals: Intervals, charges: compiled.Table, length: Integers) -> Integers:
+    """The longest charge of each pair of groups, and of each way in which chains end: there are few of these."""
+    culprit = charges["culprit"].astype(np.int64)
+    has_culprit = culprit != compiled.NO_INTERVAL
+    place = np.where(has_culprit, culprit, 0)
+    keys = [
+        intervals.group[charges["wait"].astype(np.int64)].astype(np.int64),
+        np.where(has_culprit, intervals.group[place], -1).astype(np.int64),
+        np.where(has_culprit, intervals.kind[place], -1).astype(np.int64),
+        charges["end"].astype(np.int64),
+    ]
+    order = np.lexsort((length, *keys))
+    changes = np.zeros(len(order), np.bool_)
+    changes[-1:] = True
+    for key in keys:
+        changes[:-1] |= key[order][1:] != key[order][:-1]
+    return order[changes]
+
+
+def _cause(intervals: Intervals, charges: compiled.Table, at: int) -> tuple[BlameCause, int]:
+    charge = charges[at]
+    wait = intervals.groups[intervals.group[charge["wait"]]]
+    if charge["culprit"] == compiled.NO_INTERVAL:
+        return cause_of(wait, int(charge["end"]), wait, Kind.WAITING), wait.subject
+    culprit = intervals.groups[intervals.group[charge["culprit"]]]
+    kind = Kind(int(intervals.kind[charge["culprit"]]))
+    is_known = int(charge["end"]) == compiled.AT_INTERVAL
+    return cause_of(wait, int(charge["end"]), culprit, kind), culprit.subject if is_known else wait.subject
+
+
+@dataclass(frozen=True)
+class _Lanes:
+    """Intervals by lane and time: `order`, and where each lane begins in it."""
+
+    intervals: Intervals
+    order: Integers
+    first: Integers
+
+    def links(self, charge: np.void) -> tuple[Link, ...]:
+        """From the wait to whatever it waits for at the middle of the charge."""
+        middle = (int(charge["begin_ns"]) + int(charge["end_ns"])) // 2
+        at, seen = int(charge["wait"]), set[int]()
+        links: list[Link] = []
+        while at >= 0 and len(links) < _LONGEST:
+            links.append(self._link(at))
+            seen.add(int(self.intervals.lane[at]))
+            giver = int(self.intervals.giver[at])
+            if giver == NO_LANE or giver in seen or links[-1].kind is not Kind.WAITING:
+                break
+            at = self._at(giver, middle)
+        return tuple(links)
+
+    def _link(self, at: int) -> Link:
+        own = self.intervals
+        return Link(
+            own.lanes[own.lane[at]],
+            own.groups[own.group[at]],
+            Kind(int(own.kind[at])),
+            int(own.begin_ns[at]),
+            int(own.end_ns[at]),
+        )
+
+    def _at(self, lane: int, moment_ns: int) -> int:
+        """The lane's interval that contains a moment; -1: none."""
+        own = self.order[self.first[lane] : self.first[lane + 1]]
+        place = int(np.searchsorted(self.intervals.begin_ns[own], moment_ns, side="right")) - 1
+        if place < 0 or self.intervals.end_ns[own[place]] <= moment_ns:
+            return -1
+        return int(own[place])

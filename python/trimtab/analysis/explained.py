@@ -1,0 +1,83 @@
+"""Findings with the chain of waits behind them, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from trimtab.analysis.chains import Chain, Link
+from trimtab.analysis.job import Job
+from trimtab.analysis.lane_words import DOINGS, RESUMINGS
+from trimtab.analysis.process_report import ProcessReport
+from trimtab.model import NO_SUBJECT
+from trimtab.model.enumerations import BlameCause, Cause
+from trimtab.model.report import Finding
+from trimtab.traces.intervals import Kind
+
+# What waits are charged to where a finding's cause is at work.
+_CAUSES = {
+    Cause.IMBALANCE: (BlameCause.IMBALANCE, BlameCause.STRAGGLER, BlameCause.LAST_ARRIVAL),
+    Cause.STRAGGLER: (BlameCause.STRAGGLER,),
+    Cause.ORDERED: (BlameCause.DEPENDENCE_CHAIN,),
+    Cause.LOCK_CONTENTION: (BlameCause.LOCK_HOLDER,),
+    Cause.SERIAL_PART: (BlameCause.SERIAL_PART,),
+    Cause.OVERSUBSCRIPTION: (BlameCause.PREEMPTION,),
+    Cause.CPU_CONTENTION: (BlameCause.PREEMPTION,),
+    Cause.THROTTLING: (BlameCause.PREEMPTION,),
+    Cause.STARVATION: (BlameCause.DEPENDENCE_CHAIN, BlameCause.LAST_ARRIVAL, BlameCause.SPAWN_RATE),
+    Cause.TASK_CHAIN: (BlameCause.DEPENDENCE_CHAIN,),
+    Cause.ONE_PRODUCER: (BlameCause.SPAWN_RATE,),
+    Cause.LONG_TASK: (BlameCause.STRAGGLER, BlameCause.LAST_ARRIVAL),
+    Cause.SUSPENDED_TASKS: (BlameCause.DEPENDENCE_CHAIN,),
+}
+
+
+def with_chains(findings: Sequence[Finding], job: Job) -> list[Finding]:
+    """Each with its chain, where one process takes part and all its events are there."""
+    diagnosis = job.diagnosis
+    if len(job.parts) != 1 or diagnosis is None:
+        return list(findings)
+    process = job.parts[0]
+    return [replace(finding, chain=_chain(finding, process, diagnosis.chains)) for finding in findings]
+
+
+def _chain(finding: Finding, process: ProcessReport, chains: Sequence[Chain]) -> tuple[str, ...]:
+    """Of the longest wait for this cause, at the finding's place if waits there are known."""
+    wanted = _CAUSES.get(Cause(finding.cause), ())
+    fitting = [chain for chain in chains if chain.cause in wanted]
+    here = [chain for chain in fitting if _name(process, chain.subject) == finding.subject]
+    if not (candidates := here or (fitting if finding.subject is None else [])):
+        return ()
+    longest = min(candidates, key=lambda chain: (chain.begin_ns - chain.end_ns, chain.begin_ns))
+    return tuple(_sentences(process, longest))
+
+
+def _name(process: ProcessReport, subject: int) -> str | None:
+    return process.places[subject][0] if subject != NO_SUBJECT else None
+
+
+def _sentences(process: ProcessReport, chain: Chain) -> list[str]:
+    length, begin = _time(chain.end_ns - chain.begin_ns), _time(chain.begin_ns)
+    first, *others = chain.links
+    sentences = [f"lane {first.lane} {_words(process, first)}, for {length} from {begin} on"]
+    for link in others:
+        sentences.append(
+            f"meanwhile lane {link.lane} {_words(process, link)}, for {_time(link.end_ns - link.begin_ns)}"
+        )
+    if len(others) == 0:
+        sentences.append("who ends that wait is not recorded")
+    return sentences
+
+
+def _words(process: ProcessReport, link: Link) -> str:
+    name = _name(process, link.group.subject)
+    words = DOINGS[link.group.doing][1]
+    if link.kind is Kind.RESUMING:
+        words = RESUMINGS.get(link.group.doing, "could go on and has not done it yet in")
+    # Some phrases are whole without a place.
+    return f"{words} {name}" if name is not None else words.removesuffix(" in").removesuffix(" of")
+
+
+def _time(ns: int) -> str:
+    return f"{ns * 1e-9:.3g} s" if ns >= 1_000_000_000 else f"{ns * 1e-6:.3g} ms"

@@ -1,0 +1,61 @@
+"""trimtab explain, from real runs with a planted fault."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Compiled = Callable[..., Path]
+
+SOURCE = (Path(__file__).parent / "planted.c").read_text(encoding="utf-8")
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+
+
+def explain(trimtab: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([trimtab, "explain", *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module", params=["gcc", "clang-19"])
+def straggling(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    trimtab: str,
+    compiled: Compiled,
+) -> Path:
+    folder = tmp_path_factory.mktemp("explained") / "run"
+    program = compiled(SOURCE, request.param)
+    command = [trimtab, "run", "-q", "--trace", "-o", str(folder), "--", str(program), "straggler", "40"]
+    subprocess.run(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, check=True)
+    return folder
+
+
+def test_the_straggler_is_explained_with_its_chain(trimtab: str, straggling: Path) -> None:
+    completed = explain(trimtab, str(straggling), "straggler")
+    assert completed.returncode == 0, completed.stderr
+    text = completed.stdout
+    assert "straggler at " in text and "the longest wait for it:" in text
+    assert "waits for the end of" in text and "meanwhile lane" in text
+    assert "what to do: divide the longest work" in text and "by replay" in text
+
+
+def test_the_list_and_json_have_the_same_findings(trimtab: str, straggling: Path) -> None:
+    table = explain(trimtab, str(straggling)).stdout
+    findings: list[dict[str, Any]] = json.loads(explain(trimtab, str(straggling), "--json").stdout)
+    assert findings and all(finding["cause"] in table for finding in findings)
+    for finding in findings:
+        assert finding["gain_low_s"] <= finding["gain_s"] <= finding["gain_high_s"]
+    one = json.loads(explain(trimtab, str(straggling), "1", "--json").stdout)
+    assert one == findings[:1]
+
+
+def test_what_is_no_finding(trimtab: str, straggling: Path) -> None:
+    completed = explain(trimtab, str(straggling), "99")
+    assert completed.returncode == 2 and "expected a number from 1 to" in completed.stderr
+    completed = explain(trimtab, str(straggling), "skew")
+    assert completed.returncode == 2 and "no finding has the cause 'skew'" in completed.stderr
