@@ -59,3 +59,32 @@ def test_what_is_no_finding(trimtab: str, straggling: Path) -> None:
     assert completed.returncode == 2 and "expected a number from 1 to" in completed.stderr
     completed = explain(trimtab, str(straggling), "skew")
     assert completed.returncode == 2 and "no finding has the cause 'skew'" in completed.stderr
+
+
+def test_a_proof_has_prediction_and_measurement(trimtab: str, compiled: Compiled, tmp_path: Path) -> None:
+    program = compiled(SOURCE, "gcc")
+    crowded = {**os.environ, "OMP_NUM_THREADS": str(3 * (os.cpu_count() or 1))}
+    run = [trimtab, "run", "-q", "--tune=off", "-o", str(tmp_path / "run"), "--", str(program), "even", "20"]
+    subprocess.run(run, env=crowded, stdout=subprocess.DEVNULL, check=True)
+    free = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+    proved = subprocess.run(
+        [trimtab, "prove", str(tmp_path / "run"), "more threads than CPUs", "--json"],
+        env=free,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert proved.returncode == 0, proved.stderr
+    proof = json.loads(proved.stdout)
+    assert len(proof["with_s"]) == len(proof["without_s"]) >= 2
+    assert 0 <= proof["predicted_low"] <= proof["predicted"] <= proof["predicted_high"]
+    assert proof["measured_low"] <= proof["measured"] <= proof["measured_high"]
+    assert "OMP_NUM_THREADS=" in proved.stderr
+    refused = subprocess.run(
+        [trimtab, "prove", str(tmp_path / "run"), "more threads than CPUs"],
+        env=crowded,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 2 and "set by you" in refused.stderr

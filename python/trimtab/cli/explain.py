@@ -33,7 +33,7 @@ def explain_run(run_directory: str, wanted: str | None, as_json: bool) -> None:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename}: {error.strerror}")
-    chosen = _chosen(report, wanted)
+    chosen = chosen_findings(report, wanted)
     if as_json:
         echo_json([plain(report.findings[at]) for at in chosen])
     elif wanted is None:
@@ -43,8 +43,8 @@ def explain_run(run_directory: str, wanted: str | None, as_json: bool) -> None:
             explanation(report, at)
 
 
-def _chosen(report: Report, wanted: str | None) -> list[int]:
-    """Places of the findings that are asked for."""
+def chosen_findings(report: Report, wanted: str | None) -> list[int]:
+    """Places of the findings that are asked for: a number from 1 on, a cause, or None for all."""
     findings = report.findings
     if wanted is None:
         return list(range(len(findings)))

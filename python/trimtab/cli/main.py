@@ -56,6 +56,7 @@ _ELSEWHERE = {
     "history": "run_history",
     "import": "import_archive",
     "launch": "run_launch",
+    "prove": "prove_run",
     "replay": "run_replay",
     "spark": "run_spark",
     "sweep": "run_sweep",

@@ -167,7 +167,7 @@ def tune(
     def in_turn(candidate: Callable[[], Cost], incumbent: Callable[[], Cost], purpose: str) -> Pairs:
         nonlocal left
         left -= pairs
-        return _in_turn(candidate, incumbent, pairs, left, purpose, report_trial)
+        return measured_in_turn(candidate, incumbent, pairs, left, purpose, report_trial)
 
     for number in range(learning_runs):
         report = runner.learn({})
@@ -208,7 +208,7 @@ def _started_with(report: Report) -> Start | None:
     return Start({value.name: value.value for value in values}, "; ".join(value.reason for value in values))
 
 
-def _in_turn(
+def measured_in_turn(
     candidate: Callable[[], Cost],
     incumbent: Callable[[], Cost],
     pairs: int,
