@@ -78,7 +78,9 @@ def test_the_grain_size_study(trimtab: str, tmp_path: Path) -> None:
     ]
     partitions = next(factor.values for factor in study.factors if factor.name == "partition")
     assert (partitions[0], partitions[-1]) == (160, study.fixed["points"])
-    assert len(study.figures) == 8 and {figure.lines for figure in study.figures} == {"policy"}
+    assert len(study.figures) == 8 and {(figure.lines, figure.panels) for figure in study.figures} == {
+        ("workers", "policy")
+    }
     program = tmp_path / "heat_ring"
     program.write_text(f"#!{sys.executable}\n{HEAT_RING}")
     program.chmod(0o755)

@@ -57,7 +57,7 @@ def test_the_page_and_its_tiles(server: PageServer) -> None:
     assert ask(server, f"/{server.token}/tile/0.s.1")[:2] == (200, b"stretches 1")
 
 
-@pytest.mark.parametrize("path", ["/", "/x/", "/{}x/", "/tile/0.0.0", "/{}%00/", "//{}/x/"])
+@pytest.mark.parametrize("path", ["/", "/x/", "/{}!/", "/tile/0.0.0", "/{}%00/", "//{}/x/"])
 def test_without_the_word_nothing_is_shown(server: PageServer, path: str) -> None:
     status, content, _ = ask(server, path.format(server.token[:-1]))
     assert status == 403 and content == b"Forbidden\n"

@@ -38,7 +38,7 @@ from benchmarks.study_tables import (
 
 ROOT = Path(__file__).parents[2]
 STUDIES = pytest.mark.parametrize("study", [COALESCING, GRAIN_SIZE, THREADS], ids=lambda study: study.word)
-MOST_BYTES = 150_000
+MOST_BYTES = 250_000
 EXPERIMENTS = sorted((ROOT / "docs/experiments").glob("*.toml"))
 
 

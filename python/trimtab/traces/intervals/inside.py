@@ -73,6 +73,9 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     _set_wait(made, np.flatnonzero(is_wait & np.isin(kind, kinds_of(Doing.LOCK))), Doing.LOCK)
     locks = np.flatnonzero(role == Role.LOCK_WAIT)
     _set_wait(made, locks, Doing.LOCK, *known.holds.before(at, parts.slices.source[inner[locks]]))
+    # Nobody else held it: it was free, and to take it took so long.
+    free = locks[made.giver[locks] == NO_LANE]
+    made.release[free] = made.low[free]
     ordered = np.flatnonzero(is_wait & (kind == WaitKind.ORDERED))
     turns, left = known.turns.giver(at, parts.slices.source[inner[ordered]])
     _set_wait(made, ordered, Doing.ORDERED, turns, left)
