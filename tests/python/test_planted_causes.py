@@ -14,7 +14,7 @@ from simulated.engine import Process as Running
 from simulated.generating import SINGLE, clean_case, several_case, single_case
 from simulated.machine import Cpu, Hog, Machine
 from simulated.recording import Recording
-from simulated.scoring import report_of, score
+from simulated.scoring import predicted_saving_s, report_of, score
 from simulated.task_program import Task, TaskProgram
 from simulated.task_simulation import simulate_tasks
 from simulated.team_program import Barrier, Critical, Loop, Region, Serial, TeamProgram, Work
@@ -28,13 +28,21 @@ SINGLES = FUZZ or 3 * len(SINGLE)
 
 
 def test_one_cause_is_blamed_first(tmp_path: Path) -> None:
-    wrong = []
+    wrong, predicted, far_off = [], 0, []
     for seed in range(FIRST, FIRST + SINGLES):
         planted = single_case(seed)
-        result = score(planted, report_of(planted.recording, tmp_path))
+        report = report_of(planted.recording, tmp_path)
+        result = score(planted, report)
         if not result.is_right:
             wrong.append((seed, result))
+        assert abs(report.what_if[0].replay_error) < 0.02, (seed, report.what_if[0])
+        saving_s, cost_s = predicted_saving_s(planted, report), planted.costs_ns[0] * 1e-9
+        predicted += saving_s is not None
+        if saving_s is not None and abs(saving_s - cost_s) > 0.1 * cost_s:
+            far_off.append((seed, planted.plants[0].cause, cost_s, saving_s))
     assert len(wrong) <= 0.01 * SINGLES, wrong  # of few: none
+    # Of 90 other runs, 5 were further off: four late wake-ups, which the rest of the program hides in part.
+    assert predicted > SINGLES / 3 and len(far_off) <= 0.1 * predicted, far_off
 
 
 def test_two_and_three_causes_are_in_order(tmp_path: Path) -> None:

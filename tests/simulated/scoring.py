@@ -74,3 +74,25 @@ def score(planted: Planted, report: Report) -> Score:
         sums[key] = sums.get(key, 0.0) + entry.share
     found = tuple(sorted(sums, key=lambda key: -sums[key]))
     return Score(wanted, found)
+
+
+# What replays change to take a cause away, by a part of the change's words.
+_CHANGES = {
+    "straggler": "stragglers take as long",
+    "imbalance": "lanes share the work equally",
+    "serial part": "the serial part uses all lanes",
+    "lock holder": "nobody waits for a lock",
+    "preemption": "no thread loses its CPU",
+    "wake-up latency": "steps begin as soon as they can",
+}
+
+
+def predicted_saving_s(planted: Planted, report: Report) -> float | None:
+    """What a replay says that the only planted cause costs, seconds; None: no replay takes this cause away.
+
+    The truth is `planted.costs_ns[0]`, of another simulation.
+    """
+    words = _CHANGES.get(planted.plants[0].cause.value)
+    if words is None or not report.what_if:
+        return None
+    return max((change.gain_s for change in report.what_if[1:] if words in change.change), default=0.0)

@@ -33,7 +33,7 @@ class ChangeKind(Enum):
     BALANCED = "{subject}: lanes share the work equally"
     NO_PREEMPTION = "no thread loses its CPU"
     NO_LOCK_WAITS = "nobody waits for a lock"
-    PARALLEL_SERIAL_PART = "the serial part uses all lanes"
+    PARALLEL_SERIAL_PART = "the serial part uses all lanes or workers"
     FASTER = "{subject} takes 25 % less time"
     MORE_WORKERS = "{workers} more, each with a CPU of its own"
     NO_LATENCY = "steps begin as soon as they can"
@@ -137,7 +137,8 @@ def _without(steps: Steps, doing: Doing) -> Floats:
 
 def _parallel_serial(steps: Steps) -> Floats:
     factor = _ones(steps)
-    factor[steps.pieces.doing == int(Doing.SERIAL)] = 1.0 / max(steps.lanes, 1)
+    # Beside workers the thread that makes tasks has no CPU of its own.
+    factor[steps.pieces.doing == int(Doing.SERIAL)] = 1.0 / max(steps.workers or steps.lanes, 1)
     return factor
 
 
