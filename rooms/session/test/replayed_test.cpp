@@ -31,21 +31,21 @@ std::vector<std::string> kinds_of(const steering_options& chosen) {
 
 TEST(engines, are_built_of_what_the_options_ask_for) {
   using kinds = std::vector<std::string>;
-  EXPECT_EQ(kinds_of(tuned()), (kinds{"history", "placement", "tuner", "wait-policy"}));
-  EXPECT_EQ(kinds_of(tuned(steer_policy::arcs_offline)), (kinds{"history", "arcs-offline"}));
-  EXPECT_EQ(kinds_of(tuned(steer_policy::outside)), (kinds{"history", "outside"}));
+  EXPECT_EQ(kinds_of(tuned()), (kinds{"by-hand", "history", "placement", "tuner", "wait-policy"}));
+  EXPECT_EQ(kinds_of(tuned(steer_policy::arcs_offline)), (kinds{"by-hand", "history", "arcs-offline"}));
+  EXPECT_EQ(kinds_of(tuned(steer_policy::outside)), (kinds{"by-hand", "history", "outside"}));
   steering_options fitted = tuned();
   fitted.threads = thread_policy::fit;
   fitted.thread_tunables = "calm_s=2";
-  EXPECT_EQ(kinds_of(fitted), (kinds{"history", "fit", "placement", "tuner", "wait-policy"}));
-  EXPECT_EQ(engine_of(fitted, {}).policies[1].find("tunables"), "calm_s=2");
+  EXPECT_EQ(kinds_of(fitted), (kinds{"by-hand", "history", "fit", "placement", "tuner", "wait-policy"}));
+  EXPECT_EQ(engine_of(fitted, {}).policies[2].find("tunables"), "calm_s=2");
   fitted.how = tuning_mode::off;
-  EXPECT_EQ(kinds_of(fitted), (kinds{"history", "fit"}));
+  EXPECT_EQ(kinds_of(fitted), (kinds{"by-hand", "history", "fit"}));
   fitted.how = tuning_mode::shuffle;
-  EXPECT_EQ(kinds_of(fitted), (kinds{"history", "shuffle"})) << "shuffled threads are nobody else's";
+  EXPECT_EQ(kinds_of(fitted), (kinds{"by-hand", "history", "shuffle"})) << "shuffled threads are nobody else's";
   fitted.how = tuning_mode::frozen;
   fitted.threads = thread_policy::regions;
-  EXPECT_EQ(kinds_of(fitted), (kinds{"history", "placement"}));
+  EXPECT_EQ(kinds_of(fitted), (kinds{"by-hand", "history", "placement"}));
   EXPECT_EQ(engine_of(tuned(), {}).budget_share, 0.03);
 }
 
