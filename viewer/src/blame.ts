@@ -18,7 +18,7 @@ export function blame(report: Report, jumps: LaneJumps | null = null): HTMLEleme
     blamed(report.blame, jumps),
     path(report.critical_path),
     report.pop !== null && note(efficiencies(report.pop)),
-    whatIf(report.what_if),
+    ...whatIf(report.what_if),
   );
 }
 
@@ -71,12 +71,12 @@ const reason = <Row extends { reason: string | null }>() => ({
 });
 
 /** What the run would take with changes; without any where the replay does not fit. */
-function whatIf(rows: WhatIf[]): Child {
+function whatIf(rows: WhatIf[]): Child[] {
   const [unchanged, ...changes] = rows;
-  if (unchanged === undefined) return null;
+  if (unchanged === undefined) return [];
   const error = unchanged.replay_error ?? 0;
   const fit = `A replay of the unchanged run is ${percent(Math.abs(error))} ${error >= 0 ? "longer" : "shorter"} than the run`;
-  if (!changes.length) return note(`${fit}, too much to predict anything.`);
+  if (!changes.length) return [note(`${fit}, too much to predict anything.`)];
   const table = new Table<WhatIf>({
     caption: "What if",
     rows: changes,
@@ -93,7 +93,7 @@ function whatIf(rows: WhatIf[]): Child {
       { title: "saved", key: (row) => row.gain_s, cell: (row) => seconds(row.gain_s), isNumber: true },
     ],
   }).root;
-  return h("div", {}, table, note(`${fit}.`));
+  return [table, note(`${fit}.`)];
 }
 
 /** What the reader has no text for was work. */

@@ -26,7 +26,9 @@ export function findings(
   const part = section(
     "findings",
     "Findings",
-    note("Each gain is what the remedy could give back at best, by itself: gains do not add up."),
+    note(
+      "Each gain is of the remedy by itself: gains do not add up. By replay: what the recorded run would have saved; otherwise what could be saved at best.",
+    ),
     cards,
   );
   if (all.length > SHOWN) {
