@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from synthetic import LaneFile, ProcessFiles, S, event, subject, write_run
-from trimtab.analysis.eligibility import Eligibility, Steps, eligibility_of
+from trimtab.analysis.eligibility import Eligibility, StepFunction, eligibility_of
 from trimtab.model.enumerations import EventKind, RecordLevel, SubjectKind, WaitCause, WorkerState
 from trimtab.readers import open_run
 from trimtab.traces import Trace, traces_of
@@ -152,7 +152,7 @@ def test_means_are_exact() -> None:
     generator = np.random.default_rng(7)
     begin = generator.integers(0, 900, 200)
     end = begin + generator.integers(1, 100, 200)
-    steps = Steps.of(begin, end)
+    steps = StepFunction.of(begin, end)
     edges = np.unique(np.concatenate([[-50, 0, 1200], generator.integers(0, 1000, 30)]))
     moments = np.arange(-50, 1200)
     counts = ((begin[None] <= moments[:, None]) & (moments[:, None] < end[None])).sum(1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scheduled_graph import MS, Graph, conjugate_gradient, process_of, stencil, trace_of
 from synthetic import event, write_run
-from trimtab.analysis.eligibility import Steps
+from trimtab.analysis.eligibility import StepFunction
 from trimtab.analysis.idle_regions import IdleRegion, idle_regions_of, widest_group, workers_in
 from trimtab.analysis.occupancy import Occupancy, dips_of, occupancy_of
 from trimtab.analysis.report import build
@@ -102,7 +102,7 @@ def test_a_task_that_waits_for_one_worker_while_others_are_free(tmp_path: Path) 
 def test_workers_of_other_processes_were_free(tmp_path: Path) -> None:
     """The same region as `not enough workers`, but another process had nothing to do meanwhile."""
     table = table_of(tmp_path, conjugate_gradient(3, WORKERS, tasks=WORKERS + 1))
-    free = Steps(np.array([0, table.end_of_trace_ns]), np.array([5, 0]))
+    free = StepFunction(np.array([0, table.end_of_trace_ns]), np.array([5, 0]))
     regions = idle_regions_of(table, widest_group(table), elsewhere=free)
     assert {region.verdict for region in regions} == {IdleVerdict.BAD_DISTRIBUTION}
 

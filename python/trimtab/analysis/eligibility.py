@@ -19,21 +19,21 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Steps:
+class StepFunction:
     """A count over time: `count[i]` holds from `at_ns[i]` until `at_ns[i + 1]`; it is 0 before the first and after the last."""
 
     at_ns: Integers
     count: Integers
 
     @staticmethod
-    def of(begin_ns: Integers, end_ns: Integers) -> Steps:
+    def of(begin_ns: Integers, end_ns: Integers) -> StepFunction:
         """How many of these intervals contain each moment."""
         at = np.concatenate([begin_ns, end_ns])
         change = np.concatenate([np.ones(len(begin_ns), np.int64), np.full(len(end_ns), -1, np.int64)])
         moments, place = np.unique(at, return_inverse=True)
         changes = np.bincount(place, weights=change, minlength=len(moments)).astype(np.int64)
         is_change = changes != 0
-        return Steps(moments[is_change], np.cumsum(changes[is_change]))
+        return StepFunction(moments[is_change], np.cumsum(changes[is_change]))
 
     def at(self, ns: Integers) -> Integers:
         """The count at each of these moments."""
@@ -90,11 +90,11 @@ class Eligibility:
     table: TaskTable
     own: frozenset[int]
 
-    def steps(self, state: TaskState, subject: int | None = None) -> Steps:
+    def steps(self, state: TaskState, subject: int | None = None) -> StepFunction:
         """How many tasks were in a state, at each moment; of one kind, or of all that are the program's."""
         stays = self._of_state[state]
         chosen = self._is_of(stays, subject)
-        return Steps.of(stays.begin_ns[chosen], stays.end_ns[chosen])
+        return StepFunction.of(stays.begin_ns[chosen], stays.end_ns[chosen])
 
     def means(self, state: TaskState, edges_ns: Integers, subject: int | None = None) -> Floats:
         """The mean number of tasks in a state between each two neighbouring edges."""

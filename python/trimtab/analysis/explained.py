@@ -35,10 +35,9 @@ _CAUSES = {
 
 def with_chains(findings: Sequence[Finding], job: Job) -> list[Finding]:
     """Each with its chain, where one process takes part and all its events are there."""
-    diagnosis = job.diagnosis
-    if len(job.parts) != 1 or diagnosis is None:
+    process, diagnosis = job.only_part, job.diagnosis
+    if process is None or diagnosis is None:
         return list(findings)
-    process = job.parts[0]
     return [replace(finding, chain=_chain(finding, process, diagnosis.chains)) for finding in findings]
 
 

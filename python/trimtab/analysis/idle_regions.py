@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trimtab.analysis.eligibility import Steps
+from trimtab.analysis.eligibility import StepFunction
 from trimtab.analysis.occupancy import LEAST_WORKERS, Dips, Occupancy, dips_of, free_in, occupancy_of
 from trimtab.analysis.task_chains import NO_PHASE, Phases, phases_of
 from trimtab.model.enumerations import IdleVerdict
@@ -65,7 +65,7 @@ def workers_in(table: TaskTable, group: int) -> int:
 
 
 def idle_regions_of(
-    table: TaskTable, group: int, period_ns: int | None = None, elsewhere: Steps | None = None
+    table: TaskTable, group: int, period_ns: int | None = None, elsewhere: StepFunction | None = None
 ) -> tuple[IdleRegion, ...]:
     """The idle regions of a group of lanes in order of time; none of fewer than `LEAST_WORKERS`.
 
@@ -91,8 +91,8 @@ class _Judge:
     table: TaskTable
     phases: Phases
     occupancy: Occupancy
-    free: Steps
-    elsewhere: Steps | None
+    free: StepFunction
+    elsewhere: StepFunction | None
 
     def regions(self, dips: Dips) -> Iterator[IdleRegion]:
         columns = (dips.begin_ns, dips.end_ns, dips.rise_ns, dips.lost_ns)
@@ -143,7 +143,7 @@ class _Judge:
         return IdleVerdict.DEPENDENCE
 
     @staticmethod
-    def _was_free(workers: Steps | None, begin: int, end: int) -> bool:
+    def _was_free(workers: StepFunction | None, begin: int, end: int) -> bool:
         """Whether at least one was free for most of the time."""
         if workers is None:
             return False

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
-from trimtab.analysis.eligibility import Eligibility, Steps
+from trimtab.analysis.eligibility import Eligibility, StepFunction
 from trimtab.analysis.idle_regions import IdleRegion, idle_regions_of, widest_group, workers_in
 from trimtab.analysis.occupancy import LEAST_WORKERS, free_in, occupancy_of
 from trimtab.analysis.process_report import ProcessReport
@@ -77,7 +77,7 @@ def _reason(traced: Sequence[_Traced], wide: Sequence[_Traced]) -> str | None:
     return f"{most} workers; with fewer than {LEAST_WORKERS}, one that works is no sign of waste"
 
 
-def _free_elsewhere(entry: _Traced, wide: Sequence[_Traced]) -> Steps | None:
+def _free_elsewhere(entry: _Traced, wide: Sequence[_Traced]) -> StepFunction | None:
     """How many other processes had a free worker, on this process's axis."""
     others = [other for other in wide if other is not entry]
     if not others:
@@ -89,7 +89,7 @@ def _free_elsewhere(entry: _Traced, wide: Sequence[_Traced]) -> Steps | None:
         shift = other.begin_ns - entry.begin_ns
         begins.append(free.at_ns[chosen] + shift)
         ends.append(free.at_ns[chosen + 1] + shift)
-    return Steps.of(np.concatenate(begins), np.concatenate(ends))
+    return StepFunction.of(np.concatenate(begins), np.concatenate(ends))
 
 
 def _times(entry: _Traced) -> Iterator[TaskTimes]:

@@ -49,6 +49,11 @@ class Job:
     threads: int
     beside: tuple[float, ...]
 
+    @property
+    def only_part(self) -> ProcessReport | None:
+        """The process that takes part, where it is the only one."""
+        return self.parts[0] if len(self.parts) == 1 else None
+
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """What the lanes of all parts waited for, as far as all their events are there; None: of none."""

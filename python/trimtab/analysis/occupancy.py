@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.analysis.eligibility import Steps
+from trimtab.analysis.eligibility import StepFunction
 from trimtab.traces.tasks import Lanes
 
 Integers = NDArray[np.int64]
@@ -70,12 +70,12 @@ def occupancy_of(lanes: Lanes, group: int) -> Occupancy:
     members = np.flatnonzero(np.array(lanes.group) == group)
     chosen = np.isin(lanes.lane, members)
     begin, end = _without_short_gaps(lanes.lane[chosen], lanes.begin_ns[chosen], lanes.end_ns[chosen])
-    busy = Steps.of(begin, end)
+    busy = StepFunction.of(begin, end)
     if group == 0:
         most = int(busy.count.max(initial=0))
         return Occupancy(busy.at_ns, busy.count, np.full(len(busy.count), most, np.int64))
     stopped = np.isin(lanes.capped_lane, members)
-    capped = Steps.of(lanes.capped_begin_ns[stopped], lanes.capped_end_ns[stopped])
+    capped = StepFunction.of(lanes.capped_begin_ns[stopped], lanes.capped_end_ns[stopped])
     moments = np.union1d(busy.at_ns, capped.at_ns)
     return Occupancy(moments, busy.at(moments), len(members) - capped.at(moments))
 
@@ -111,7 +111,7 @@ def dips_of(occupancy: Occupancy) -> Dips:
     return Dips(at[begin], at[last], at[rise], sums[last] - sums[first])
 
 
-def free_in(occupancy: Occupancy) -> Steps:
+def free_in(occupancy: Occupancy) -> StepFunction:
     """Whether any lane of the group was free, as a count of 0 or 1."""
     is_free = (occupancy.busy < occupancy.available).astype(np.int64)
-    return Steps(occupancy.at_ns, is_free)
+    return StepFunction(occupancy.at_ns, is_free)

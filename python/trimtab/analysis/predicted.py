@@ -31,7 +31,7 @@ _CHANGES = {
 
 def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
     """Gains by replay where there is one, largest first; the others keep what their formula says, as the most they can be."""
-    process = _only_process(job)
+    process = job.only_part
     diagnosis = job.diagnosis if process is not None else None
     if process is None or diagnosis is None or not _is_trusted(diagnosis):
         return list(findings)
@@ -39,10 +39,6 @@ def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
         _predicted(known, process, diagnosis) for known in [*findings, *_stragglers(process, diagnosis)]
     ]
     return sorted(predicted, key=lambda known: -known.gain_s)
-
-
-def _only_process(job: Job) -> ProcessReport | None:
-    return job.parts[0] if len(job.parts) == 1 else None
 
 
 def _is_trusted(diagnosis: Diagnosis) -> bool:
@@ -92,7 +88,7 @@ def _predicted(known: Finding, process: ProcessReport, diagnosis: Diagnosis) -> 
 
 def what_if_of(job: Job) -> tuple[WhatIf, ...]:
     """Of the only process that takes part; shortest time first. Without changes where the replay is not trusted."""
-    process = _only_process(job)
+    process = job.only_part
     diagnosis = job.diagnosis if process is not None else None
     if process is None or diagnosis is None or (predictions := diagnosis.predictions) is None:
         return ()

@@ -94,6 +94,12 @@ class NewFile(click.ParamType[Path]):
 
 
 # Of commands that tune.
+input_file_option = click.option(
+    "--input",
+    "source",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File for the program's standard input. Default: none.",
+)
 input_class_option = click.option(
     "--input-class",
     metavar="NAME",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trimtab.cli.common import Stopped, echo, echo_json, fail, find_run, stopped_by_signals
+from trimtab.cli.common import Stopped, echo, echo_json, fail, find_run, input_file_option, stopped_by_signals
 from trimtab.cli.explain import chosen_findings
 
 if TYPE_CHECKING:
@@ -29,12 +29,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Pairs of fresh runs, with and without the change.",
 )
-@click.option(
-    "--input",
-    "source",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="File for the program's standard input. Default: none.",
-)
+@input_file_option
 @click.option("--json", "as_json", is_flag=True, help="Print the proof as JSON.")
 def prove_run(run_directory: str, wanted: str, pairs: int, source: Path | None, as_json: bool) -> None:
     """Apply a finding's remedy in fresh runs, and compare the gain with the prediction.

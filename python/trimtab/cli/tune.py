@@ -16,6 +16,7 @@ from trimtab.cli.common import (
     echo_json,
     fail,
     input_class_option,
+    input_file_option,
     policy_option,
     range_of,
     region_threads_option,
@@ -69,12 +70,7 @@ NOUNS = {"time": "time", "energy": "energy", "energy-time": "energy x time"}
     help="What whole runs are to need less of. Energy is that of all processors, as their meters count it (powercap). Within "
     "a run loops are tuned for time.",
 )
-@click.option(
-    "--input",
-    "source",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="File for the program's standard input. Default: none.",
-)
+@input_file_option
 @click.option(
     "--history",
     "file",

@@ -86,9 +86,6 @@ class Role(IntEnum):
     TASK_UNTIED = 34
 
 
-COLLECTIVES = (Role.ONE_TO_ALL, Role.ALL_TO_ONE, Role.ALL_TO_ALL, Role.OTHER_COLLECTIVE)
-
-
 class LocationType(IntEnum):
     """OTF2_LocationType."""
 

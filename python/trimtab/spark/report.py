@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import trimtab
+from trimtab.analysis.account import SHARES
+from trimtab.analysis.blame import EVENTS
 from trimtab.model.enumerations import BlameCause, Missing
 from trimtab.model.report import (
     Blamed,
@@ -54,9 +56,6 @@ _MEANING: dict[str, tuple[str, BlameCause | None]] = {
     "driver": ("serial", BlameCause.DRIVER_BUSY),
     "pending": ("runtime", BlameCause.PENDING_TASKS),
 }
-_NO_METRICS = "the event log has no metrics for this time of a task"
-_SHARES = ("work", "barrier_wait", "arrival", "starved", "serial", "run_delay", "runtime", "unattributed")
-EVENTS = "events"
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ def _what_ifs(analysis: Analysis) -> tuple[ReportedWhatIf, ...]:
 
 
 def _shares(total: dict[str, float], capacity: float) -> dict[str, float]:
-    shares = dict.fromkeys(_SHARES, 0.0)
+    shares = dict.fromkeys(SHARES, 0.0)
     for name, time in total.items():
         shares[_MEANING[name][0]] += time / capacity if capacity else 0.0
     rounding = 1.0 - sum(shares.values())
