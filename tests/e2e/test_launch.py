@@ -380,6 +380,16 @@ def test_what_a_failed_locality_has_started_ends_with_it(trimtab: str) -> None:
     assert "ended with exit status 3" in messages
 
 
+@pytest.mark.parametrize("status", [1, 2])
+def test_one_that_was_killed_is_named_although_another_one_failed_first(trimtab: str, status: int) -> None:
+    """Its closed connections are seen before its end is: by one that has lost it (1) or cannot join without it (2)."""
+    script = f'[ "$TRIMTAB_JOB_RANK" = 0 ] || exit {status}; sleep 0.2; kill -KILL $$'
+    job = RunningJob([trimtab, "launch", "-n", "2", "--", "sh", "-c", script])
+    ended, messages = job.end()
+    assert ended == 128 + signal.SIGKILL
+    assert "locality 0" in messages and "was ended by SIGKILL" in messages
+
+
 def test_a_port_is_free_again_after_the_end(trimtab: str, workload: Workload) -> None:
     program = [str(workload("job_heat")), *ENDLESS]
     job = RunningJob([trimtab, "launch", "-n", "2", "--transport", "tcp", "--", *program])

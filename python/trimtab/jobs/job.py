@@ -29,8 +29,10 @@ _PASSED_ON = {
     signal.SIGUSR2,
     signal.SIGALRM,
 }
-# The exit status of a locality that has lost another one, and how long its end may come before that of the lost one.
+# The exit statuses of a locality that has lost another one, or that could not join because another one was lost; and how
+# long its end may come before that of the lost one.
 _LOST_ANOTHER = 1
+_COULD_NOT_JOIN = 2
 _SETTLING_S = 0.5
 # How long the others have to end by themselves when one has failed; and again, after SIGTERM.
 _GRACE_S = 2.0
@@ -162,7 +164,8 @@ class _Job:
         if failed and self._deadline is None:
             # Of several at once, one that was killed is the cause: the others have seen its end.
             locality, code = min(failed, key=lambda end: end[1] > 0)
-            self._fail(*((self._killed_soon() if code == _LOST_ANOTHER else None) or (locality, code)))
+            may_follow = code in {_LOST_ANOTHER, _COULD_NOT_JOIN}
+            self._fail(*((self._killed_soon() if may_follow else None) or (locality, code)))
 
     def _look_for_absent(self) -> None:
         """One has ended in order before it came, and others wait for it: they would do so until their patience is over."""
