@@ -378,6 +378,17 @@ METRIC = Enumeration(
             flags="worker_state",
         ),
         Metric(10, "suspended", "time that tasks were suspended which this lane resumed", flags="wait_cause"),
+        Metric(
+            11,
+            "cpu_use",
+            "time of those parts of the region of which the kernel was asked how they used the CPU",
+            fields=(
+                RowField(0, "program_time", "executing the program's own instructions", unit="ns"),
+                RowField(1, "kernel_time", "executing the kernel for the thread", unit="ns"),
+                RowField(2, "minor_faults", "page faults that needed no disk"),
+                RowField(3, "major_faults", "page faults that waited for a disk"),
+            ),
+        ),
     ),
     labels="METRIC_NAMES",
 )
@@ -684,6 +695,14 @@ COUNTER_NAME = Enumeration(
     (
         Value(1, "process_run_delay", "threads were ready to run but had no CPU", label="process run delay"),
         Value(2, "time_throttled", "the control group's quota stopped the process", label="time throttled"),
+        Value(3, "minor_page_faults", "page faults that needed no disk", label="minor page faults"),
+        Value(4, "major_page_faults", "page faults that waited for a disk", label="major page faults"),
+        Value(5, "program_time", "CPU time in the program's own instructions", label="program time"),
+        Value(6, "kernel_time", "CPU time of the kernel for the process", label="kernel time"),
+        Value(7, "peak_memory", "the largest resident set", label="peak resident memory"),
+        Value(8, "huge_pages", "memory in transparent huge pages", label="huge pages"),
+        Value(9, "page_fault_cost", "of the first use of a page", label="page fault cost"),
+        Value(10, "page_release_cost", "of giving a page back", label="page release cost"),
     ),
     is_text=True,
     is_written=True,
