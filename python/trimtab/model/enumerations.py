@@ -367,6 +367,10 @@ class Cause(str, Enum):
     QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while their own parcels wait in queues
     LATE_LOCALITY = "late locality"  # the others wait for one locality in collective operations
     SATURATED_SERVER = "saturated server"  # a communication server has no pause while senders wait
+    RETURNED_MEMORY = (
+        "memory given back and taken again"  # memory is given back to the system and faulted in again
+    )
+    SMALL_PAGES = "small pages"  # memory is faulted in by small pages where huge ones fit
     STRAGGLER = "straggler"  # a part or task takes far longer than others of its kind, and lanes wait
     SKEW = "skew"  # one partition has much more data than the others
     MANY_SMALL_TASKS = "too many small tasks"  # starting tasks takes much of them
@@ -478,7 +482,6 @@ class CounterName(str, Enum):
     TIME_THROTTLED = "time throttled"  # the control group's quota stopped the process
     MINOR_PAGE_FAULTS = "minor page faults"  # page faults that needed no disk
     MAJOR_PAGE_FAULTS = "major page faults"  # page faults that waited for a disk
-    PROGRAM_TIME = "program time"  # CPU time in the program's own instructions
     KERNEL_TIME = "kernel time"  # CPU time of the kernel for the process
     PEAK_MEMORY = "peak resident memory"  # the largest resident set
     HUGE_PAGES = "huge pages"  # memory in transparent huge pages

@@ -60,7 +60,6 @@ class memory_probe final : public probe {
       to.unavailable("memory available", "/proc/meminfo does not say", "use a kernel from 3.14 on, with /proc mounted");
     m_minor_faults = to.add_counter(words::counter_name::minor_page_faults, "1", "getrusage", true);
     m_major_faults = to.add_counter(words::counter_name::major_page_faults, "1", "getrusage", true);
-    m_program_time = to.add_counter(words::counter_name::program_time, "s", "getrusage", true);
     m_kernel_time = to.add_counter(words::counter_name::kernel_time, "s", "getrusage", true);
     m_peak = to.add_counter(words::counter_name::peak_memory, "B", "/proc/self/status", false);
     m_huge = to.add_counter(words::counter_name::huge_pages, "B", "/proc/self/smaps_rollup", false);
@@ -78,7 +77,6 @@ class memory_probe final : public probe {
     const cpu_usage used = usage_of_process().since(m_before);
     to.sample(m_minor_faults, no_lane, static_cast<double>(used.minor_faults), at);
     to.sample(m_major_faults, no_lane, static_cast<double>(used.major_faults), at);
-    to.sample(m_program_time, no_lane, static_cast<double>(used.program_ns) * 1e-9, at);
     to.sample(m_kernel_time, no_lane, static_cast<double>(used.kernel_ns) * 1e-9, at);
   }
 
@@ -103,6 +101,9 @@ class memory_probe final : public probe {
   void record_page_cost(recorder& to, base::ticks at) const noexcept {
     const std::optional<page_cost> cost = measured_page_cost(static_cast<std::size_t>(m_page_bytes));
     if (!cost) return;
+    char text[32];
+    std::snprintf(text, sizeof text, "%.0f", m_page_bytes);
+    to.fact("page bytes", text);
     to.sample(to.add_counter(words::counter_name::page_fault_cost, "s", "measured", false), no_lane, cost->fault_s, at);
     to.sample(to.add_counter(words::counter_name::page_release_cost, "s", "measured", false), no_lane, cost->release_s, at);
   }
@@ -143,7 +144,6 @@ class memory_probe final : public probe {
   std::uint32_t m_available = 0;
   std::uint32_t m_minor_faults = 0;
   std::uint32_t m_major_faults = 0;
-  std::uint32_t m_program_time = 0;
   std::uint32_t m_kernel_time = 0;
   std::uint32_t m_peak = 0;
   std::uint32_t m_huge = 0;

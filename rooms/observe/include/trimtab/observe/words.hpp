@@ -42,7 +42,6 @@ inline constexpr char process_run_delay[] = "process run delay";  // threads wer
 inline constexpr char time_throttled[] = "time throttled";        // the control group's quota stopped the process
 inline constexpr char minor_page_faults[] = "minor page faults";  // page faults that needed no disk
 inline constexpr char major_page_faults[] = "major page faults";  // page faults that waited for a disk
-inline constexpr char program_time[] = "program time";            // CPU time in the program's own instructions
 inline constexpr char kernel_time[] = "kernel time";              // CPU time of the kernel for the process
 inline constexpr char peak_memory[] = "peak resident memory";     // the largest resident set
 inline constexpr char huge_pages[] = "huge pages";                // memory in transparent huge pages
