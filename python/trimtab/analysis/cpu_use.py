@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from trimtab.analysis.keys import Keys
 from trimtab.analysis.samples import samples_of
 from trimtab.model import Process
-from trimtab.model.enumerations import CounterName
+from trimtab.model.enumerations import CounterName, CpuUseFields
 from trimtab.model.report import CpuUse, Region
 from trimtab.traces import rows_of
 
@@ -89,9 +89,10 @@ def _by_region(
         asked_s = float(of_region["sum"].sum()) * process.tick_s
         if region is None or asked_s <= 0:
             continue
-        program_s, kernel_s, minor, major = (
-            float(of_region["x"][:, at].sum()) * scale for at, scale in enumerate((1e-9, 1e-9, 1.0, 1.0))
-        )
+        used = of_region["x"].sum(axis=0)
+        program_s = float(used[CpuUseFields.PROGRAM_TIME]) * 1e-9
+        kernel_s = float(used[CpuUseFields.KERNEL_TIME]) * 1e-9
+        minor, major = float(used[CpuUseFields.MINOR_FAULTS]), float(used[CpuUseFields.MAJOR_FAULTS])
         # A part waits, too: what was asked stands for all time in parts, not for the CPU time alone.
         times = (region.work_s + sum(region.waits.values()) + region.lock_wait_s) / asked_s
         yield CpuUse(

@@ -331,7 +331,7 @@ class WorkerFields(IntEnum):
     BUSY_BEFORE = 2  # how long any worker had run tasks until then, ticks
 
 
-class Cpu_useFields(IntEnum):
+class CpuUseFields(IntEnum):
     """The fields of `x` in rows of metric cpu_use."""
 
     PROGRAM_TIME = 0  # executing the program's own instructions, ns
