@@ -560,7 +560,7 @@ CAUSE = Enumeration(
         Value(
             30,
             "returned_memory",
-            "memory is given back to the system and faulted in again",
+            "freed memory is faulted in again",
             label="memory given back and taken again",
         ),
         Value(

@@ -949,7 +949,11 @@ REPORT = T(
         F("lanes", "LaneSummary[]", ""),
         F("counters", "CounterSeries[]", ""),
         F("energy", "Energy?", "of the machines", unknown="there was no power meter that could be read"),
-        F("cpu_use", "CpuUse[]", "by process: all of it, then regions, largest kernel time first, then outside"),
+        F(
+            "cpu_use",
+            "CpuUse[]",
+            "by process: all of it, then regions, largest kernel time first, then outside",
+        ),
         F("counter_use", "CounterUse[]", "largest first, by process and counter; none without all events"),
         F("timeline", "Timeline?", "the sum over the processes that take part", unknown="no events"),
         F("task_times", "TaskTimes[]", "most active time first, by process; none without all events"),

@@ -367,9 +367,7 @@ class Cause(str, Enum):
     QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while their own parcels wait in queues
     LATE_LOCALITY = "late locality"  # the others wait for one locality in collective operations
     SATURATED_SERVER = "saturated server"  # a communication server has no pause while senders wait
-    RETURNED_MEMORY = (
-        "memory given back and taken again"  # memory is given back to the system and faulted in again
-    )
+    RETURNED_MEMORY = "memory given back and taken again"  # freed memory is faulted in again
     SMALL_PAGES = "small pages"  # memory is faulted in by small pages where huge ones fit
     STRAGGLER = "straggler"  # a part or task takes far longer than others of its kind, and lanes wait
     SKEW = "skew"  # one partition has much more data than the others
