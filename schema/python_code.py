@@ -39,7 +39,7 @@ def enumerations(schema: Schema) -> str:
 
 def fields_class(metric: Metric) -> str:
     """The Python class with the fields of a metric's rows."""
-    return f"{metric.name.capitalize()}Fields"
+    return "".join(word.capitalize() for word in metric.name.split("_")) + "Fields"
 
 
 def layout(schema: Schema) -> str:

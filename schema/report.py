@@ -497,6 +497,22 @@ COUNTER_USE = T(
         ),
     ),
 )
+CPU_USE = T(
+    "CpuUse",
+    "How CPU time was used: in the program's own instructions, or by the kernel for it.",
+    (
+        _PROCESS,
+        F("key", "text?", "`key` of the region", unknown="the whole process, or what lies outside regions"),
+        F("name", "text", "of the region, as people read it; `all`; `outside`"),
+        F("cpu_s", "number", "CPU time of its threads there", "s"),
+        F("kernel_s", "number", "the part of `cpu_s` that the kernel used", "s"),
+        F("page_fault_s", "number", "the part of `kernel_s` that page faults took, by the cost of one", "s"),
+        F("error_s", "number", "half the width of a 95 % interval of `kernel_s`", "s"),
+        F("minor_faults", "number", "page faults that needed no disk"),
+        F("major_faults", "number", "page faults that waited for a disk"),
+        F("samples", "integer", "parts of regions that this rests on; 0: it was counted"),
+    ),
+)
 SIZE_CLASS = T(
     "SizeClass",
     "Parcels by the size of their arguments.",
@@ -933,6 +949,11 @@ REPORT = T(
         F("lanes", "LaneSummary[]", ""),
         F("counters", "CounterSeries[]", ""),
         F("energy", "Energy?", "of the machines", unknown="there was no power meter that could be read"),
+        F(
+            "cpu_use",
+            "CpuUse[]",
+            "by process: all of it, then regions, largest kernel time first, then outside",
+        ),
         F("counter_use", "CounterUse[]", "largest first, by process and counter; none without all events"),
         F("timeline", "Timeline?", "the sum over the processes that take part", unknown="no events"),
         F("task_times", "TaskTimes[]", "most active time first, by process; none without all events"),
@@ -994,6 +1015,7 @@ REPORT_SCHEMA = ReportSchema(
         COUNTER,
         ENERGY,
         COUNTER_USE,
+        CPU_USE,
         TIMELINE,
         SERIES,
         TASK_TIMES,

@@ -98,7 +98,7 @@ const isThere =
     if (id === "spark") return report.spark !== null;
     if (id === "blame") return report.blame.length > 0;
     if (id === "lanes-over-time") return store !== null;
-    if (id === "usage") return report.counter_use.length > 0;
+    if (id === "usage") return report.counter_use.length + report.cpu_use.length > 0;
     if (id === "processes") return report.processes.length > 1;
     return id !== "regions" || !report.workers.length || report.regions.length > 0;
   };

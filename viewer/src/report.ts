@@ -75,6 +75,8 @@ export type Cause =
   | "waiting for queued parcels"
   | "late locality"
   | "saturated server"
+  | "memory given back and taken again"
+  | "small pages"
   | "straggler"
   | "skew"
   | "too many small tasks"
@@ -159,6 +161,8 @@ export interface Report {
   counters: CounterSeries[];
   /** of the machines; null: there was no power meter that could be read */
   energy: Energy | null;
+  /** by process: all of it, then regions, largest kernel time first, then outside */
+  cpu_use: CpuUse[];
   /** largest first, by process and counter; none without all events */
   counter_use: CounterUse[];
   /** the sum over the processes that take part; null: no events */
@@ -1018,6 +1022,30 @@ export interface CounterUse {
   certain: number;
 }
 
+/** How CPU time was used: in the program's own instructions, or by the kernel for it. */
+export interface CpuUse {
+  /** `id` of the process */
+  process: string;
+  /** `key` of the region; null: the whole process, or what lies outside regions */
+  key: string;
+  /** of the region, as people read it; `all`; `outside` */
+  name: string;
+  /** CPU time of its threads there, s */
+  cpu_s: number;
+  /** the part of `cpu_s` that the kernel used, s */
+  kernel_s: number;
+  /** the part of `kernel_s` that page faults took, by the cost of one, s */
+  page_fault_s: number;
+  /** half the width of a 95 % interval of `kernel_s`, s */
+  error_s: number;
+  /** page faults that needed no disk */
+  minor_faults: number;
+  /** page faults that waited for a disk */
+  major_faults: number;
+  /** parts of regions that this rests on; 0: it was counted */
+  samples: number;
+}
+
 /** How many lanes were inside which region or task, in bins of equal length. */
 export interface Timeline {
   /** begin of the first bin, s */
@@ -1245,6 +1273,7 @@ export const readReport = (from: Dict): Report => ({
   lanes: dicts(from.lanes).map(readLaneSummary),
   counters: dicts(from.counters).map(readCounterSeries),
   energy: maybe(from.energy, readEnergy),
+  cpu_use: dicts(from.cpu_use).map(readCpuUse),
   counter_use: dicts(from.counter_use).map(readCounterUse),
   timeline: maybe(from.timeline, readTimeline),
   task_times: dicts(from.task_times).map(readTaskTimes),
@@ -1721,6 +1750,19 @@ export const readCounterUse = (from: Dict): CounterUse => ({
   value: amount(from.value),
   share: amount(from.share),
   certain: amount(from.certain),
+});
+
+export const readCpuUse = (from: Dict): CpuUse => ({
+  process: text(from.process),
+  key: text(from.key),
+  name: text(from.name),
+  cpu_s: amount(from.cpu_s),
+  kernel_s: amount(from.kernel_s),
+  page_fault_s: amount(from.page_fault_s),
+  error_s: amount(from.error_s),
+  minor_faults: amount(from.minor_faults),
+  major_faults: amount(from.major_faults),
+  samples: amount(from.samples),
 });
 
 export const readTimeline = (from: Dict): Timeline => ({

@@ -1,18 +1,70 @@
 // What was counted while which region or kind of task ran.
 
 import { note, section } from "./dom";
-import { percent, quantity, shortened } from "./format";
-import type { CounterUse, Report } from "./report";
+import { percent, quantity, seconds, shortened } from "./format";
+import type { CounterUse, CpuUse, Report } from "./report";
 import { Table } from "./table";
 
 const LONGEST_NAME = 80;
 
 export function usage(report: Report): HTMLElement {
-  const rows = report.counter_use,
-    processes = new Set(rows.map((row) => row.process));
+  const rows = report.counter_use;
   return section(
     "usage",
     "Counted while they ran",
+    ...(report.cpu_use.length > 0 ? [cpuUse(report.cpu_use)] : []),
+    ...(rows.length > 0 ? counted(rows) : []),
+  );
+}
+
+/** CPU time by region: the program's own, and the kernel's for it. */
+function cpuUse(rows: CpuUse[]): HTMLElement {
+  const processes = new Set(rows.map((row) => row.process));
+  return new Table<CpuUse>({
+    caption: "CPU time, and what of it the kernel used",
+    rows,
+    sortBy: 1,
+    words: (row) => `${row.name} ${row.process}`,
+    columns: [
+      { title: "where", key: (row) => row.name, cell: (row) => shortened(row.name, LONGEST_NAME) },
+      { title: "CPU time", key: (row) => row.cpu_s, cell: (row) => seconds(row.cpu_s), isNumber: true },
+      {
+        title: "kernel",
+        key: (row) => row.kernel_s,
+        cell: (row) => seconds(row.kernel_s),
+        isNumber: true,
+        help: "page faults and system calls; of regions estimated from sampled parts",
+      },
+      { title: "\u00b1", key: (row) => row.error_s, cell: (row) => seconds(row.error_s), isNumber: true },
+      {
+        title: "page faults",
+        key: (row) => row.page_fault_s,
+        cell: (row) => seconds(row.page_fault_s),
+        isNumber: true,
+        help: "their number, times what one costs on this machine",
+      },
+      {
+        title: "minor faults",
+        key: (row) => row.minor_faults,
+        cell: (row) => quantity(shown(row.minor_faults), "1"),
+        isNumber: true,
+      },
+      {
+        title: "major faults",
+        key: (row) => row.major_faults,
+        cell: (row) => quantity(shown(row.major_faults), "1"),
+        isNumber: true,
+      },
+      ...(processes.size < 2
+        ? []
+        : [{ title: "process", key: (row: CpuUse) => row.process, cell: (row: CpuUse) => row.process }]),
+    ],
+  }).root;
+}
+
+function counted(rows: CounterUse[]): HTMLElement[] {
+  const processes = new Set(rows.map((row) => row.process));
+  return [
     note(
       "What was counted between two readings goes to what ran in between, by time. \u201cCertain\u201d was counted while hardly anything else ran. Counters of the machine also count what other programs did.",
     ),
@@ -43,7 +95,7 @@ export function usage(report: Report): HTMLElement {
           : [{ title: "process", key: (row: CounterUse) => row.process, cell: (row: CounterUse) => row.process }]),
       ],
     }).root,
-  );
+  ];
 }
 
 export const certainShare = (row: CounterUse): number => (row.value > 0 ? row.certain / row.value : 0);

@@ -34,7 +34,7 @@ def findings(
 ) -> list[Finding]:
     """All that apply and would give back at least 1 % of the wall time, largest gain first.
 
-    `of_tasks`: those of task runtimes (`task_findings`).
+    `of_tasks`: those of task runtimes, messages and memory.
     """
     throttled = throttled_s or 0.0
     findings = [

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trimtab.analysis.account import Account, account
+from trimtab.analysis.cpu_use import cpu_use_of
 from trimtab.analysis.diagnosis import Diagnosis, diagnosis_of
 from trimtab.analysis.eligibility import Eligibility, eligibility_of, own_subjects
 from trimtab.analysis.findings import findings
 from trimtab.analysis.keys import Keys, keys_of
+from trimtab.analysis.memory_findings import memory_findings
 from trimtab.analysis.network_findings import network_findings
 from trimtab.analysis.overhead import OwnCost, own_cost
 from trimtab.analysis.regions import Places, places_of, region_table
@@ -19,7 +21,7 @@ from trimtab.analysis.traffic import Traffic, traffic_of
 from trimtab.analysis.workers import Worker, task_table, workers_of
 from trimtab.model import Process
 from trimtab.model.enumerations import CounterName, RecordLevel
-from trimtab.model.report import Finding, Region, Scope, TaskKind
+from trimtab.model.report import CpuUse, Finding, Region, Scope, TaskKind
 from trimtab.symbols import Symbols
 from trimtab.traces import Trace, rows_of
 
@@ -88,6 +90,11 @@ class ProcessReport:
         return scope_table(self.process, self.id, self.places, self.keys)
 
     @cached_property
+    def cpu_use(self) -> list[CpuUse]:
+        """How its CPU time was used."""
+        return cpu_use_of(self.process, self.id, self.cpu_s, self.regions, self.keys)
+
+    @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """What its lanes waited for; None: not all events are there."""
         return diagnosis_of(self.trace) if self.is_traced else None
@@ -115,6 +122,7 @@ class ProcessReport:
             [
                 *task_findings(self.process, self.account, self.tasks, self.workers),
                 *network_findings(self.traffic, self.account, len(self.workers)),
+                *memory_findings(self.process, self.cpu_use, self.regions),
             ],
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import tempfile
 from dataclasses import replace
@@ -105,10 +106,12 @@ def run_tune(
     """
     from trimtab.history import History, HistoryError
     from trimtab.programs import find_program
+    from trimtab.tuning.memory_starts import memory_starts, offers_huge_pages
     from trimtab.tuning.multi_run import RunFailed, rows_of, starts_for, tune
     from trimtab.tuning.objective import Meter, MeterMissing
     from trimtab.tuning.runner import ProgramRunner
     from trimtab.tuning.single_run import available_cpus, history_in, key_of
+    from trimtab.tuning.tunables import with_variables
 
     try:
         program = find_program(command[0])
@@ -146,9 +149,15 @@ def run_tune(
                     runner,
                     learning_runs=runs,
                     pairs=pairs,
-                    candidates=lambda report: starts_for(
-                        report, runner.environment, cpus=available_cpus(), is_thorough=thorough
-                    ),
+                    candidates=lambda report: [
+                        *memory_starts(
+                            report,
+                            runner.environment,
+                            has_huge_pages=offers_huge_pages(),
+                            is_thorough=thorough,
+                        ),
+                        *starts_for(report, runner.environment, cpus=available_cpus(), is_thorough=thorough),
+                    ],
                     report_trial=_print_trial,
                 )
         except RunFailed as error:
@@ -175,6 +184,10 @@ def run_tune(
         return
     if outcome.is_proved:
         echo(f"kept: {kept} settings in {history.path}; trimtab run --frozen uses them", err=True)
+        if outcome.chosen is not None and outcome.chosen.environment:
+            variables = with_variables(runner.environment, outcome.chosen.environment)
+            line = " ".join(f"{name}={shlex.quote(variables[name])}" for name in outcome.chosen.environment)
+            echo(f"the start-up settings without Trimtab: export {line}", err=True)
     elif rows:
         echo(f"nothing kept: the whole program does not need less {NOUNS[objective]} with it", err=True)
     else:
@@ -188,6 +201,7 @@ def _print_trial(trial: Trial) -> None:
 
 def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, program: Path) -> int:
     """What the runs found, and what the program is to be started with; how many settings."""
+    from trimtab.tuning.multi_run import Start
     from trimtab.tuning.single_run import START, entries_of_start
 
     kept = {entry.subject: entry for entry in entries}
@@ -196,7 +210,7 @@ def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, pr
         if pairs.verdict != "better":
             continue
         # All variables are one entry, under what speaks for the last of them.
-        environment |= start.environment
+        environment = dict(start.on_top_of(Start(environment, "")).environment)
         start_and_loops = replace(start, environment=environment if start.environment else {})
         kept |= {entry.subject: entry for entry in entries_of_start(key, program, start_and_loops, pairs)}
     history.remember(kept.values())

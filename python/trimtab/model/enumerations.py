@@ -187,6 +187,7 @@ class Metric(IntEnum):
     SINGLE = 8  # none: `count` is passages
     WORKER = 9  # time that the lane's worker was in a state
     SUSPENDED = 10  # time that tasks were suspended which this lane resumed
+    CPU_USE = 11  # time of those parts of the region of which the kernel was asked how they used the CPU
 
 
 class RegionFlags(IntFlag):
@@ -330,6 +331,15 @@ class WorkerFields(IntEnum):
     BUSY_BEFORE = 2  # how long any worker had run tasks until then, ticks
 
 
+class CpuUseFields(IntEnum):
+    """The fields of `x` in rows of metric cpu_use."""
+
+    PROGRAM_TIME = 0  # executing the program's own instructions, ns
+    KERNEL_TIME = 1  # executing the kernel for the thread, ns
+    MINOR_FAULTS = 2  # page faults that needed no disk
+    MAJOR_FAULTS = 3  # page faults that waited for a disk
+
+
 class Cause(str, Enum):
     """Why core time was lost: the causes of findings."""
 
@@ -357,6 +367,8 @@ class Cause(str, Enum):
     QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while their own parcels wait in queues
     LATE_LOCALITY = "late locality"  # the others wait for one locality in collective operations
     SATURATED_SERVER = "saturated server"  # a communication server has no pause while senders wait
+    RETURNED_MEMORY = "memory given back and taken again"  # freed memory is faulted in again
+    SMALL_PAGES = "small pages"  # memory is faulted in by small pages where huge ones fit
     STRAGGLER = "straggler"  # a part or task takes far longer than others of its kind, and lanes wait
     SKEW = "skew"  # one partition has much more data than the others
     MANY_SMALL_TASKS = "too many small tasks"  # starting tasks takes much of them
@@ -466,6 +478,13 @@ class CounterName(str, Enum):
 
     PROCESS_RUN_DELAY = "process run delay"  # threads were ready to run but had no CPU
     TIME_THROTTLED = "time throttled"  # the control group's quota stopped the process
+    MINOR_PAGE_FAULTS = "minor page faults"  # page faults that needed no disk
+    MAJOR_PAGE_FAULTS = "major page faults"  # page faults that waited for a disk
+    KERNEL_TIME = "kernel time"  # CPU time of the kernel for the process
+    PEAK_MEMORY = "peak resident memory"  # the largest resident set
+    HUGE_PAGES = "huge pages"  # memory in transparent huge pages
+    PAGE_FAULT_COST = "page fault cost"  # of the first use of a page
+    PAGE_RELEASE_COST = "page release cost"  # of giving a page back
 
     def __str__(self) -> str:
         return str(self.value)
@@ -603,6 +622,7 @@ METRIC_NAMES = {
     8: "single",
     9: "worker",
     10: "suspended",
+    11: "cpu_use",
 }
 
 REGION_FLAGS = {

@@ -41,6 +41,7 @@ class Report(Struct, frozen=True):
         kernel: the operating system's scheduler; None: not recorded (`--kernel`).
         decisions: in order of time.
         energy: of the machines; None: there was no power meter that could be read.
+        cpu_use: by process: all of it, then regions, largest kernel time first, then outside.
         counter_use: largest first, by process and counter; none without all events.
         timeline: the sum over the processes that take part; None: no events.
         task_times: most active time first, by process; none without all events.
@@ -88,6 +89,7 @@ class Report(Struct, frozen=True):
     lanes: tuple[LaneSummary, ...]
     counters: tuple[CounterSeries, ...]
     energy: Energy | None
+    cpu_use: tuple[CpuUse, ...]
     counter_use: tuple[CounterUse, ...]
     timeline: Timeline | None
     task_times: tuple[TaskTimes, ...]
@@ -1112,6 +1114,34 @@ class CounterUse(Struct, frozen=True):
     value: float
     share: float
     certain: float
+
+
+class CpuUse(Struct, frozen=True):
+    """How CPU time was used: in the program's own instructions, or by the kernel for it.
+
+    Attributes:
+        process: `id` of the process.
+        key: `key` of the region; None: the whole process, or what lies outside regions.
+        name: of the region, as people read it; `all`; `outside`.
+        cpu_s: CPU time of its threads there, s.
+        kernel_s: the part of `cpu_s` that the kernel used, s.
+        page_fault_s: the part of `kernel_s` that page faults took, by the cost of one, s.
+        error_s: half the width of a 95 % interval of `kernel_s`, s.
+        minor_faults: page faults that needed no disk.
+        major_faults: page faults that waited for a disk.
+        samples: parts of regions that this rests on; 0: it was counted.
+    """
+
+    process: str
+    key: str | None
+    name: str
+    cpu_s: float
+    kernel_s: float
+    page_fault_s: float
+    error_s: float
+    minor_faults: float
+    major_faults: float
+    samples: int
 
 
 class Timeline(Struct, frozen=True):

@@ -12,7 +12,7 @@ from trimtab.model.enumerations import FILE_KINDS, NameTag
 
 MAGIC = b"TRIMTAB\0"
 VERSION = 1
-MINOR = 6
+MINOR = 7
 HEADER_BYTES = 4096
 HISTOGRAM_BUCKETS = 42
 KINDS = FILE_KINDS
@@ -95,6 +95,10 @@ LANE_HEADER = np.dtype(
         ("part_wait", "<u8"),
         ("region_subject", "<u4"),
         ("part_subject", "<u4"),
+        ("program_ns", "<u8"),
+        ("kernel_ns", "<u8"),
+        ("minor_faults", "<u8"),
+        ("major_faults", "<u8"),
     ]
 )
 EVENT = np.dtype(

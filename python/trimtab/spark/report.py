@@ -129,6 +129,7 @@ def report_of(analysis: Analysis) -> Report:
         lanes=_lanes(analysis),
         counters=(),
         energy=None,
+        cpu_use=(),
         counter_use=(),
         timeline=timeline_of(application, slots),
         stages=stages_of(application, attribution, analysis.what_if),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from trimtab.model.enumerations import CounterName
 from trimtab.model.report import CounterUse, Report
 from trimtab.text.console import table
 from trimtab.text.units import percent, seconds
@@ -24,7 +25,7 @@ _COLUMNS = (
     "cache misses",
     "disk read",
     "disk written",
-    "major page faults",
+    CounterName.MAJOR_PAGE_FAULTS,
     "run delay",
 )
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))

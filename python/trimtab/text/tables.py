@@ -13,6 +13,7 @@ from trimtab.model.report import Region, Report, Spread
 from trimtab.text.blame import blame_table, path_table, pop_lines, what_if_lines, what_if_table
 from trimtab.text.console import Console, output, table
 from trimtab.text.counters import energy_lines, use_table
+from trimtab.text.cpu_use import cpu_use_table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.idle_regions import idle_group_table, longest_idle_region_lines, task_time_table
 from trimtab.text.kernel import kernel_lines, preemptor_table, program_table, thread_table, waker_table
@@ -163,9 +164,9 @@ def _tasks(report: Report, console: Console) -> None:
 def _counters(report: Report, console: Console) -> None:
     for line in energy_lines(report):
         console.print(escape(line))
-    rows = use_table(report)
-    if rows is not None:
-        console.print(rows)
+    for rows in (cpu_use_table(report), use_table(report)):
+        if rows is not None:
+            console.print(rows)
 
 
 def _network(report: Report, console: Console) -> None:

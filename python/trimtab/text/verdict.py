@@ -12,6 +12,7 @@ from trimtab.model.enumerations import Missing
 from trimtab.model.report import Decision, Report, Steering
 from trimtab.text.blame import blame_lines
 from trimtab.text.counters import energy_lines
+from trimtab.text.cpu_use import cpu_use_lines
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.idle_regions import idle_region_line
 from trimtab.text.kernel import kernel_lines
@@ -63,8 +64,8 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
         lines.print("  " + line)
         for task_line in task_lines(report, 3):
             lines.print("  " + task_line)
-    for energy_line in energy_lines(report):
-        lines.print("  " + energy_line)
+    for line_of_counts in (*energy_lines(report), *cpu_use_lines(report)):
+        lines.print("  " + line_of_counts)
     if report.network is not None:
         lines.print("  " + network_line(report.network))
     _kernel(report, lines)

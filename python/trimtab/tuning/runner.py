@@ -17,6 +17,7 @@ from trimtab.running import Ended, recording_command, run_to_end
 from trimtab.tuning.multi_run import RunFailed, Start
 from trimtab.tuning.objective import Cost, Meter
 from trimtab.tuning.single_run import entries_of_start, key_of
+from trimtab.tuning.tunables import with_variables
 
 
 @dataclass
@@ -87,9 +88,9 @@ class ProgramRunner:
         directory = self.folder / f"{self._count:03d}"
         options = [mode, "--history", str(history or self.history), *self.options]
         command = recording_command(directory, options, self.command)
-        ended = self._run(command, {**self.environment, **environment})
-        with_variables = " ".join(f"{name}={value}" for name, value in environment.items())
-        self._check(ended, f"with {mode} {with_variables}".rstrip())
+        ended = self._run(command, with_variables(self.environment, environment))
+        settings = " ".join(f"{name}={value}" for name, value in environment.items())
+        self._check(ended, f"with {mode} {settings}".rstrip())
         return directory
 
     def _run(self, command: Sequence[str], environment: Mapping[str, str]) -> Ended:

@@ -29,6 +29,7 @@ from trimtab.model.enumerations import PolicyName
 from trimtab.model.report import Report
 from trimtab.tuning.multi_run import Pairs, Start
 from trimtab.tuning.start import StartValue, is_left_open, start_values
+from trimtab.tuning.tunables import VARIABLE, tunables_of, with_variables
 from trimtab.tuning.virtual import find_fit
 
 # The subject of what a program is started with: no key of a loop.
@@ -173,12 +174,19 @@ def _reason_with_history(
 ) -> list[StartValue]:
     """What earlier runs say under `subject`, but for what `environment` has something to say about."""
     return [
-        StartValue(name, value, reason)
+        StartValue(name, with_variables(environment, {name: value})[name], reason)
         for entry in known_entries
         if entry.subject == subject
         for name, value in entry.settings.items()
-        if is_left_open(name, environment)
+        if _is_open(name, value, environment)
     ]
+
+
+def _is_open(name: str, value: str, environment: Mapping[str, str]) -> bool:
+    """Whether the user has not said all of it already."""
+    if name == VARIABLE:
+        return not tunables_of(value).keys() <= tunables_of(environment.get(name, "")).keys()
+    return is_left_open(name, environment)
 
 
 def remember(prepared: Prepared, report: Report, run: Path) -> str:

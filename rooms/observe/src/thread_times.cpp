@@ -46,16 +46,31 @@ std::optional<thread_times> proc_threads::times(std::uint32_t tid) const noexcep
 }
 
 std::optional<std::uint32_t> proc_threads::cpu(std::uint32_t tid) const noexcept {
-  constexpr int words_before = 36;  // behind the name, which may hold anything
-  char path[512], text[1024];
-  write_thread_path(path, sizeof path, m_root, tid, "stat");
-  if (!m_is_ours || base::read_file(path, text, sizeof text) <= 0) return std::nullopt;
-  const char* at = std::strrchr(text, ')');
-  if (at == nullptr) return std::nullopt;
+  constexpr int words_before = 36;
+  char text[1024];
+  const char* at = read_stat(tid, text, sizeof text);
   for (int i = 0; i <= words_before && at != nullptr; ++i) at = std::strchr(at + 1, ' ');
   unsigned cpu = 0;
   if (at == nullptr || std::sscanf(at, "%u", &cpu) != 1) return std::nullopt;
   return cpu;
+}
+
+std::optional<cpu_usage> proc_threads::usage(std::uint32_t tid) const noexcept {
+  char text[1024];
+  const char* const at = read_stat(tid, text, sizeof text);
+  unsigned long long minor = 0, major = 0, program = 0, kernel = 0;
+  // state ppid pgrp session tty_nr tpgid flags minflt cminflt majflt cmajflt utime stime
+  if (at == nullptr ||
+      std::sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %llu %*u %llu %*u %llu %llu", &minor, &major, &program, &kernel) != 4)
+    return std::nullopt;
+  const auto ns_per_step = static_cast<std::uint64_t>(1'000'000'000 / sysconf(_SC_CLK_TCK));
+  return cpu_usage{program * ns_per_step, kernel * ns_per_step, minor, major};
+}
+
+const char* proc_threads::read_stat(std::uint32_t tid, char* text, std::size_t bytes) const noexcept {
+  char path[512];
+  write_thread_path(path, sizeof path, m_root, tid, "stat");
+  return m_is_ours && base::read_file(path, text, bytes) > 0 ? std::strrchr(text, ')') : nullptr;
 }
 
 std::optional<thread_times> read_process_times(const char* root) noexcept {

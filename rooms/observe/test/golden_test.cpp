@@ -160,6 +160,10 @@ TEST(golden, lane) {
   lane.kind = lane_kind::thread;
   lane.number = 30;
   lane.summarized_events = 3;
+  lane.program_ns = 38;
+  lane.kernel_ns = 39;
+  lane.minor_faults = 40;
+  lane.major_faults = 41;
   lane.region_ticks = 31;
   lane.region_instance = 32;
   lane.part_ticks = 33;

@@ -1,5 +1,6 @@
 // The probes that read text files, against made-up ones.
 #include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -62,6 +63,14 @@ TEST_F(thread_figures_test, come_from_three_files) {
   put("/proc/7/sched", "cat (7)\n---\nse.nr_migrations      :       6\n");
   figures = read_thread(proc_threads(root().c_str()), 7, thread_detail::all);
   EXPECT_EQ(figures.migrations, 6u);
+  EXPECT_EQ(figures.usage.minor_faults, 0u);
+  put("/proc/7/stat", "7 (a) b (c) R 1 7 7 0 -1 4194304 95 1 6 2 12 3 0 0 20 0 3 0 100 1000 50\n");
+  figures = read_thread(proc_threads(root().c_str()), 7, thread_detail::all);
+  EXPECT_EQ(figures.usage.minor_faults, 95u);
+  EXPECT_EQ(figures.usage.major_faults, 6u);
+  const auto step_ns = static_cast<std::uint64_t>(1'000'000'000 / sysconf(_SC_CLK_TCK));
+  EXPECT_EQ(figures.usage.program_ns, 12 * step_ns);
+  EXPECT_EQ(figures.usage.kernel_ns, 3 * step_ns);
   EXPECT_FALSE(read_thread(proc_threads(root().c_str()), 8, thread_detail::all).is_valid);
 }
 
@@ -163,6 +172,34 @@ TEST_F(probe_test, memory_is_in_bytes) {
   EXPECT_EQ(values("resident memory"), (doubles{25 * page, 26 * page}));
   EXPECT_EQ(values("memory available"), (doubles{50.0 * 1024, 50.0 * 1024}));
   EXPECT_EQ(names().units.at("resident memory"), "B");
+}
+
+TEST_F(probe_test, memory_tells_what_the_kernel_did_for_the_process) {
+  put("/proc/self/statm", "100 25 5 1 0 20 0\n");
+  put("/proc/self/status", "Name:\tx\nVmHWM:\t     300 kB\n");
+  put("/proc/self/smaps_rollup", "55 - 7f [rollup]\nRss:   300 kB\nAnonHugePages:      64 kB\n");
+  probe* const memory = probe_named("memory");
+  memory->attached();
+  ASSERT_TRUE(memory->start(*m_to, root().c_str()));
+  ASSERT_EQ(values("page fault cost").size(), 1u);
+  EXPECT_GT(values("page fault cost")[0], 1e-9);
+  EXPECT_LT(values("page fault cost")[0], 1e-3);
+  EXPECT_EQ(values("page release cost").size(), 1u);
+  constexpr std::size_t pages = 200;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  memory->sample(*m_to, 1);
+  void* const fresh = mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(fresh, MAP_FAILED);
+  madvise(fresh, pages * page, MADV_NOHUGEPAGE);
+  for (std::size_t i = 0; i < pages; ++i) static_cast<volatile char*>(fresh)[i * page] = 1;
+  munmap(fresh, pages * page);
+  memory->stop(*m_to, 2);
+  const doubles faults = values("minor page faults");
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_GE(faults[1] - faults[0], static_cast<double>(pages));
+  EXPECT_EQ(values("kernel time").size(), 2u);
+  EXPECT_EQ(values("peak resident memory"), doubles{300.0 * 1024});
+  EXPECT_EQ(values("huge pages"), doubles{64.0 * 1024});
 }
 
 TEST_F(probe_test, pressure_counts_from_the_start_of_the_probe) {

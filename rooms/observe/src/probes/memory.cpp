@@ -1,18 +1,49 @@
-// Memory that the program holds, memory that the machine has left, page faults that went to the disk.
-#include <sys/resource.h>
+// Memory that the program holds, memory that the machine has left, page faults and what they cost, time in the kernel.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
 
 #include "instances.hpp"
 #include "proc_file.hpp"
+#include "trimtab/observe/cpu_usage.hpp"
+#include "trimtab/observe/words.hpp"
 
 namespace trimtab::observe {
 
 namespace {
 
+// Of a memory page, seconds: the fault that maps it at its first use, and giving it back.
+struct page_cost {
+  double fault_s = 0;
+  double release_s = 0;
+};
+
+// Measured on pages of our own, once they have had their page table. Nothing: there is no memory.
+std::optional<page_cost> measured_page_cost(std::size_t page_bytes) noexcept {
+  constexpr std::size_t pages = 32;
+  void* const begin = mmap(nullptr, pages * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (begin == MAP_FAILED) return std::nullopt;
+  madvise(begin, pages * page_bytes, MADV_NOHUGEPAGE);
+  std::uint64_t fault_ns = 0, release_ns = 0;
+  for (int round = 0; round < 2; ++round) {
+    const std::uint64_t started = base::monotonic_ns();
+    for (std::size_t i = 0; i < pages; ++i) static_cast<volatile char*>(begin)[i * page_bytes] = 1;
+    const std::uint64_t faulted = base::monotonic_ns();
+    madvise(begin, pages * page_bytes, MADV_DONTNEED);
+    fault_ns = faulted - started;
+    release_ns = base::monotonic_ns() - faulted;
+  }
+  munmap(begin, pages * page_bytes);
+  return page_cost{static_cast<double>(fault_ns) * 1e-9 / pages, static_cast<double>(release_ns) * 1e-9 / pages};
+}
+
 class memory_probe final : public probe {
  public:
+  // Figures survive exec: what the pid did before this program is not its own.
+  void attached() noexcept override { m_before = usage_of_process(); }
+
   bool start(recorder& to, const char* root) noexcept override {
     m_root = root;
     m_page_bytes = static_cast<double>(sysconf(_SC_PAGESIZE));
@@ -27,8 +58,13 @@ class memory_probe final : public probe {
       m_available = to.add_counter("memory available", "B", "/proc/meminfo", false);
     else
       to.unavailable("memory available", "/proc/meminfo does not say", "use a kernel from 3.14 on, with /proc mounted");
-    m_faults = to.add_counter("major page faults", "1", "getrusage", true);
+    m_minor_faults = to.add_counter(words::counter_name::minor_page_faults, "1", "getrusage", true);
+    m_major_faults = to.add_counter(words::counter_name::major_page_faults, "1", "getrusage", true);
+    m_kernel_time = to.add_counter(words::counter_name::kernel_time, "s", "getrusage", true);
+    m_peak = to.add_counter(words::counter_name::peak_memory, "B", "/proc/self/status", false);
+    m_huge = to.add_counter(words::counter_name::huge_pages, "B", "/proc/self/smaps_rollup", false);
     const base::ticks at = base::now();
+    record_page_cost(to, at);
     if (has_resident) to.sample(m_resident, no_lane, resident, at);
     if (has_available) to.sample(m_available, no_lane, available, at);
     return true;
@@ -38,13 +74,50 @@ class memory_probe final : public probe {
     double bytes = 0;
     if (m_resident != 0 && read_resident(bytes)) to.sample(m_resident, no_lane, bytes, at);
     if (m_available != 0 && read_available(bytes)) to.sample(m_available, no_lane, bytes, at);
-    rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) == 0) to.sample(m_faults, no_lane, static_cast<double>(usage.ru_majflt), at);
+    const cpu_usage used = usage_of_process().since(m_before);
+    to.sample(m_minor_faults, no_lane, static_cast<double>(used.minor_faults), at);
+    to.sample(m_major_faults, no_lane, static_cast<double>(used.major_faults), at);
+    to.sample(m_kernel_time, no_lane, static_cast<double>(used.kernel_ns) * 1e-9, at);
   }
 
-  void after_fork() noexcept override { m_resident = m_available = m_faults = 0; }
+  void stop(recorder& to, base::ticks at) noexcept override {
+    sample(to, at);
+    double bytes = 0;
+    if (read_kilobytes("status", "VmHWM", bytes)) to.sample(m_peak, no_lane, bytes, at);
+    // The kernel looks at each page for that.
+    if (double resident = 0; !read_resident(resident) || resident > most_looked_through) return;
+    if (read_kilobytes("smaps_rollup", "AnonHugePages", bytes)) to.sample(m_huge, no_lane, bytes, at);
+  }
+
+  // The child's figures begin at 0.
+  void after_fork() noexcept override {
+    m_resident = m_available = 0;
+    m_before = {};
+  }
 
  private:
+  static constexpr double most_looked_through = 2e9;
+
+  void record_page_cost(recorder& to, base::ticks at) const noexcept {
+    const std::optional<page_cost> cost = measured_page_cost(static_cast<std::size_t>(m_page_bytes));
+    if (!cost) return;
+    char text[32];
+    std::snprintf(text, sizeof text, "%.0f", m_page_bytes);
+    to.fact("page bytes", text);
+    to.sample(to.add_counter(words::counter_name::page_fault_cost, "s", "measured", false), no_lane, cost->fault_s, at);
+    to.sample(to.add_counter(words::counter_name::page_release_cost, "s", "measured", false), no_lane, cost->release_s, at);
+  }
+
+  bool read_kilobytes(const char* file, const char* name, double& bytes) const noexcept {
+    char path[320];
+    char text[4096];
+    std::uint64_t kilobytes = 0;
+    std::snprintf(path, sizeof path, "%s/proc/self/%s", m_root, file);
+    if (read_file(path, text, sizeof text) <= 0 || !find_number(text, name, kilobytes)) return false;
+    bytes = static_cast<double>(kilobytes) * 1024;
+    return true;
+  }
+
   bool read_resident(double& bytes) const noexcept {
     char path[320];
     char text[128];
@@ -69,7 +142,12 @@ class memory_probe final : public probe {
   double m_page_bytes = 4096;
   std::uint32_t m_resident = 0;
   std::uint32_t m_available = 0;
-  std::uint32_t m_faults = 0;
+  std::uint32_t m_minor_faults = 0;
+  std::uint32_t m_major_faults = 0;
+  std::uint32_t m_kernel_time = 0;
+  std::uint32_t m_peak = 0;
+  std::uint32_t m_huge = 0;
+  cpu_usage m_before;
 };
 
 constinit memory_probe the_probe;

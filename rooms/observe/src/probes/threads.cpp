@@ -37,6 +37,7 @@ thread_figures read_thread(const proc_threads& threads, std::uint32_t tid, threa
   write_thread_path(path, sizeof path, threads.root(), tid, "sched");
   if (read_file(path, text, sizeof text) <= 0 || !find_number(text, "se.nr_migrations", figures.migrations))
     figures.migrations = unknown;
+  figures.usage = threads.usage(tid).value_or(cpu_usage{});
   return figures;
 }
 
@@ -111,9 +112,14 @@ class threads_probe final : public probe {
     update(affected_lane, *own_slot, proc_threads(m_root), thread_detail::all);
     own_slot->tid = 0;
     const lane_header& head = affected_lane.header();
-    own_slot->finished = {
-        true,           head.run_ns, head.run_delay_ns, head.time_slices, head.voluntary_switches, head.involuntary_switches,
-        head.migrations};
+    own_slot->finished = {true,
+                          head.run_ns,
+                          head.run_delay_ns,
+                          head.time_slices,
+                          head.voluntary_switches,
+                          head.involuntary_switches,
+                          head.migrations,
+                          {head.program_ns, head.kernel_ns, head.minor_faults, head.major_faults}};
   }
 
   void sample(recorder& to, base::ticks at) noexcept override {
@@ -180,6 +186,11 @@ class threads_probe final : public probe {
         own_slot.finished.voluntary_switches + now.voluntary_switches - own_slot.before.voluntary_switches;
     head.involuntary_switches =
         own_slot.finished.involuntary_switches + now.involuntary_switches - own_slot.before.involuntary_switches;
+    const cpu_usage used = own_slot.finished.usage.plus(now.usage.since(own_slot.before.usage));
+    head.program_ns = used.program_ns;
+    head.kernel_ns = used.kernel_ns;
+    head.minor_faults = used.minor_faults;
+    head.major_faults = used.major_faults;
     const bool has_migrations = now.migrations != unknown && own_slot.finished.migrations != unknown;
     head.migrations = has_migrations ? own_slot.finished.migrations + now.migrations - migrations_before(own_slot) : unknown;
   }

@@ -13,6 +13,7 @@ struct thread_figures {
   std::uint64_t voluntary_switches = 0;
   std::uint64_t involuntary_switches = 0;
   std::uint64_t migrations = 0;  // unknown: the kernel does not say
+  cpu_usage usage;               // all 0: the kernel does not say
 };
 
 enum class thread_detail { times, all };  // times: schedstat alone, a third of the cost

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "accounting/cpu_sampling.hpp"
 #include "accounting/known_places.hpp"
 #include "accounting/task_execution.hpp"
 
@@ -55,6 +56,7 @@ struct lane_state {
   std::uint64_t begun_task = 0;                 // of the innermost task that begin_task has seen
   std::uint64_t tasks = 0;                      // identities that this lane gave
   task_sampling sampling = {};
+  cpu_sampling use = {};
   ticks lock_taken[max_locks] = {};
   ticks lock_waited[max_locks] = {};
   serialized_region serialized_regions[max_serialized];

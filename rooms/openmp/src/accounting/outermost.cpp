@@ -88,7 +88,7 @@ void begin_part(member& self, const region_binding& binding, std::uint32_t numbe
   ring.turn = (ring.turn + 1) % part_ring::size;
   context.state->has_met_construct = false;
   enter(self, context, binding.forker->outermost, binding.of, binding.subject, number);
-  self.begin = base::now();
+  self.begin = context.state->use.begins(base::now());
   context.on->record(event_kind::work_begin, binding.subject, 0, 0, number, self.begin);
 }
 
@@ -99,6 +99,7 @@ void end_part(member& self, const region_binding& binding) noexcept {
   lane_state& state = *self.state;
   end_loop({self.on, &state});
   const ticks end = base::now();
+  state.use.ends(*self.on, binding.subject, self.begin, end);
   member_slot& slot = *self.slot;
   slot.idle = state.idle;
   slot.late_work = 0;

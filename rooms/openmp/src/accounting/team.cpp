@@ -280,6 +280,7 @@ void begin_member(member& self, team& own_team, std::uint32_t number) noexcept {
   self.slot = &own_team.slots[number];
   enter(self, context, own_team, own_team.of, own_team.subject, number);
   self.begin = base::now();
+  if (own_team.level == 1) self.begin = context.state->use.begins(self.begin);
   context.on->record(event_kind::work_begin, own_team.subject, 0, own_team.instance, number, self.begin);
   if (own_team.has_loop) begin_loop(context, own_team.loop);
 }
@@ -291,6 +292,7 @@ void end_member(member& self, team& own_team) noexcept {
   lane_state& state = *self.state;
   end_loop({self.on, &state});
   const ticks end = base::now();
+  if (own_team.level == 1) state.use.ends(*self.on, own_team.subject, self.begin, end);
   *self.slot = {own_team.instance, self.begin, end, state.idle, 0, self.on->id(), true};
   self.on->record(event_kind::work_end, own_team.subject, 0, own_team.instance, state.idle, end);
   leave(self);

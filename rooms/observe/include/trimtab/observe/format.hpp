@@ -27,7 +27,7 @@ inline constexpr char file_magic[8] = {'T', 'R', 'I', 'M', 'T', 'A', 'B', '\0'};
 // Rises with every change that older readers would misread.
 inline constexpr std::uint32_t format_version = 1;
 // Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.
-inline constexpr std::uint64_t format_minor = 6;
+inline constexpr std::uint64_t format_minor = 7;
 // Bytes of the header of every file.
 inline constexpr std::size_t header_bytes = 4096;
 // Stands for no lane.
@@ -212,6 +212,7 @@ enum class metric : std::uint16_t {
   single = 8,      // none: `count` is passages
   worker = 9,      // time that the lane's worker was in a state; flags: worker_state
   suspended = 10,  // time that tasks were suspended which this lane resumed; flags: wait_cause
+  cpu_use = 11,    // time of those parts of the region of which the kernel was asked how they used the CPU
 };
 
 // Flags of rows of metrics region and team; 0: all instances were timed in full.
@@ -327,6 +328,12 @@ inline constexpr std::size_t while_busy = 0;   // part of it in which any worker
 inline constexpr std::size_t since = 1;        // when the present state began; 0: it is in another state, ticks
 inline constexpr std::size_t busy_before = 2;  // how long any worker had run tasks until then, ticks
 }  // namespace worker_fields
+namespace cpu_use_fields {
+inline constexpr std::size_t program_time = 0;  // executing the program's own instructions, ns
+inline constexpr std::size_t kernel_time = 1;   // executing the kernel for the thread, ns
+inline constexpr std::size_t minor_faults = 2;  // page faults that needed no disk
+inline constexpr std::size_t major_faults = 3;  // page faults that waited for a disk
+}  // namespace cpu_use_fields
 
 // At byte 0 of every file. The header of the file's kind follows; zeros up to byte 4096.
 struct file_header {
@@ -411,8 +418,13 @@ struct lane_header {
   std::uint64_t part_wait;       // waited in that part by then, ticks
   std::uint32_t region_subject;  // subject of the region that began at region_ticks
   std::uint32_t part_subject;    // subject of the region whose part began at part_ticks
+  // executing the program's own instructions; this and the next three of all its threads, from stat, ns
+  std::uint64_t program_ns;
+  std::uint64_t kernel_ns;     // executing the kernel for the thread, ns
+  std::uint64_t minor_faults;  // page faults that needed no disk
+  std::uint64_t major_faults;  // page faults that waited for a disk
 };
-static_assert(sizeof(lane_header) == 232);
+static_assert(sizeof(lane_header) == 264);
 
 // In lane-*.events and switches.tt. What arg, a and b mean depends on the kind.
 struct event {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "trimtab/observe/cpu_usage.hpp"
+
 namespace trimtab::observe {
 
 struct thread_times {
@@ -28,9 +30,14 @@ class proc_threads {
   std::optional<thread_times> times(std::uint32_t tid) const noexcept;
   // The CPU that one of them runs on, or ran on last, from stat. Nothing: as above.
   std::optional<std::uint32_t> cpu(std::uint32_t tid) const noexcept;
+  // How one of them has used the CPU, from stat, whose times are in steps of the kernel's clock (10 ms). Nothing: as above.
+  std::optional<cpu_usage> usage(std::uint32_t tid) const noexcept;
   const char* root() const noexcept { return m_root; }
 
  private:
+  // What stat says behind the name of the thread, which may hold anything. nullptr: it cannot be read.
+  const char* read_stat(std::uint32_t tid, char* text, std::size_t bytes) const noexcept;
+
   const char* m_root;
   bool m_is_ours;  // numbers processes as we do: else TID may be somebody else there
 };

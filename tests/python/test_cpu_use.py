@@ -1,0 +1,158 @@
+"""How CPU time was used: by the program or the kernel, where, and what findings about memory follow from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reports import build
+from synthetic import LaneFile, ProcessFiles, S, counter, fact, fields, row, subject, team_of, write_run
+from trimtab.model.enumerations import CounterName, CpuUseFields, Metric
+from trimtab.readers import open_run
+
+REGION = 1
+COUNTERS = (
+    CounterName.KERNEL_TIME,
+    CounterName.MINOR_PAGE_FAULTS,
+    CounterName.MAJOR_PAGE_FAULTS,
+    CounterName.PEAK_MEMORY,
+    CounterName.HUGE_PAGES,
+    CounterName.PAGE_FAULT_COST,
+    CounterName.PAGE_RELEASE_COST,
+)
+MIB = 1 << 20
+
+
+def asked(seconds: float, kernel_s: float, faults: int, count: int = 100) -> bytes:
+    """What a lane's sampled parts of the region used."""
+    return row(
+        REGION,
+        Metric.CPU_USE,
+        int(seconds * S),
+        count=count,
+        x=fields(
+            {
+                CpuUseFields.PROGRAM_TIME: int((seconds - kernel_s) * S),
+                CpuUseFields.KERNEL_TIME: int(kernel_s * S),
+                CpuUseFields.MINOR_FAULTS: faults,
+            }
+        ),
+    )
+
+
+def run_of(
+    folder: Path, samples: dict[str, float], *, use: list[list[bytes]] | None = None
+) -> dict[str, Any]:
+    """A run of 10 s: a region of 8 s with two lanes that work all the time, 2 s before it. `use`: rows by lane."""
+    rows = use or [[], []]
+    lanes = [
+        LaneFile([*team_of(REGION, 8.0, [8.0, 8.0]), *rows[0]], run_s=10.0),
+        LaneFile(rows[1], run_s=8.0),
+    ]
+    names = [counter(number, name, "1") for number, name in enumerate(COUNTERS, 1)]
+    process = ProcessFiles(
+        lanes,
+        [subject(REGION, name="compute"), *names, fact("page bytes", "4096")],
+        [(10.0, number, samples[name]) for number, name in enumerate(COUNTERS, 1) if name in samples],
+        parallel=8.0,
+        cpus=2.0,
+        user=18.0,
+    )
+    return build(open_run(write_run(folder / "run", process)))
+
+
+RETURNED = {
+    CounterName.KERNEL_TIME: 4.0,
+    CounterName.MINOR_PAGE_FAULTS: 2_000_000.0,
+    CounterName.PEAK_MEMORY: 100.0 * MIB,
+    CounterName.PAGE_FAULT_COST: 1e-6,
+    CounterName.PAGE_RELEASE_COST: 0.25e-6,
+}
+
+
+def findings_of(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {finding["cause"]: finding for finding in report["findings"]}
+
+
+def test_sampled_parts_stand_for_all_parts_of_their_region(tmp_path: Path) -> None:
+    # A quarter of the time in parts was asked: a fifth of that was the kernel's.
+    report = run_of(tmp_path, RETURNED, use=[[asked(2.0, 0.5, 250_000)], [asked(2.0, 0.3, 150_000)]])
+    whole, region, outside = report["cpu_use"]
+    assert (whole["name"], whole["cpu_s"], whole["kernel_s"], whole["samples"]) == ("all", 18.0, 4.0, 0)
+    assert whole["page_fault_s"] == pytest.approx(2.0)
+    assert (region["name"], region["samples"]) == ("compute", 200)
+    assert region["cpu_s"] == pytest.approx(16.0) and region["kernel_s"] == pytest.approx(3.2)
+    assert region["minor_faults"] == pytest.approx(1_600_000)
+    assert region["page_fault_s"] == pytest.approx(1.6)
+    # 1000 ticks of 4 ms were seen: two standard deviations of a share of 0.2 are 0.025 of 16 s.
+    assert region["error_s"] == pytest.approx(0.4, rel=0.05)
+    assert outside["name"] == "outside"
+    assert outside["kernel_s"] == pytest.approx(0.8) and outside["minor_faults"] == pytest.approx(400_000)
+
+
+def test_memory_that_is_given_back_and_taken_again(tmp_path: Path) -> None:
+    report = run_of(tmp_path, RETURNED, use=[[asked(2.0, 0.5, 250_000)], [asked(2.0, 0.3, 150_000)]])
+    finding = findings_of(report)["memory given back and taken again"]
+    again = 2_000_000 - 100 * MIB / 4096
+    # The region's faults on two threads at the same time, the others one after another, and all pages given back by one.
+    gain = again / 2e6 * (1.6 / 2 + 0.4) + again * 0.25e-6
+    assert finding["gain_s"] == pytest.approx(gain)
+    assert "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1073741824" in finding["action"]
+
+
+def test_without_regions_all_faults_are_one_after_another(tmp_path: Path) -> None:
+    report = run_of(tmp_path, RETURNED)
+    assert [use["name"] for use in report["cpu_use"]] == ["all"]
+    again = 2_000_000 - 100 * MIB / 4096
+    assert findings_of(report)["memory given back and taken again"]["gain_s"] == pytest.approx(
+        again * 1.25e-6
+    )
+
+
+def test_more_than_the_kernel_used_cannot_be_saved(tmp_path: Path) -> None:
+    report = run_of(tmp_path, {**RETURNED, CounterName.KERNEL_TIME: 0.5})
+    assert findings_of(report)["memory given back and taken again"]["gain_s"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {CounterName.PEAK_MEMORY: 2_000_000 * 4096.0},  # each page once
+        {CounterName.MINOR_PAGE_FAULTS: 0.0},
+        {CounterName.PAGE_FAULT_COST: None},  # it was not measured
+        {CounterName.PEAK_MEMORY: None},
+        {CounterName.KERNEL_TIME: 0.01},  # not worth a word
+    ],
+)
+def test_no_finding_without_evidence(tmp_path: Path, changed: dict[str, float | None]) -> None:
+    samples = {name: value for name, value in {**RETURNED, **changed}.items() if value is not None}
+    assert "memory given back and taken again" not in findings_of(run_of(tmp_path, samples))
+
+
+FRESH = {
+    **RETURNED,
+    CounterName.MINOR_PAGE_FAULTS: 1_000_000.0,
+    CounterName.PEAK_MEMORY: 1_000_000 * 4096.0,
+    CounterName.HUGE_PAGES: 0.0,
+}
+
+
+def test_small_pages_where_huge_ones_fit(tmp_path: Path) -> None:
+    finding = findings_of(run_of(tmp_path, FRESH))["small pages"]
+    assert finding["gain_s"] == pytest.approx(1_000_000 * 1e-6 * 0.8)
+    assert "glibc.malloc.hugetlb=1" in finding["action"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{CounterName.HUGE_PAGES: 2e9}, {CounterName.HUGE_PAGES: None}, {CounterName.PEAK_MEMORY: 10.0 * MIB}],
+)
+def test_memory_that_is_small_or_huge_already(tmp_path: Path, changed: dict[str, float | None]) -> None:
+    samples = {name: value for name, value in {**FRESH, **changed}.items() if value is not None}
+    assert "small pages" not in findings_of(run_of(tmp_path, samples))
+
+
+def test_nothing_is_said_where_nothing_was_counted(tmp_path: Path) -> None:
+    report = run_of(tmp_path, {})
+    assert report["cpu_use"] == [] and "small pages" not in findings_of(report)
