@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from trimtab.model.enumerations import WaitCause
 from trimtab.traces import Trace
+from trimtab.traces.columns import numbered
 from trimtab.traces.tasks import Stays, TaskState, TaskTable, task_table_of
 
 Integers = NDArray[np.int64]
@@ -28,12 +29,12 @@ class StepFunction:
     @staticmethod
     def of(begin_ns: Integers, end_ns: Integers) -> StepFunction:
         """How many of these intervals contain each moment."""
-        at = np.concatenate([begin_ns, end_ns])
-        change = np.concatenate([np.ones(len(begin_ns), np.int64), np.full(len(end_ns), -1, np.int64)])
-        moments, place = np.unique(at, return_inverse=True)
-        changes = np.bincount(place, weights=change, minlength=len(moments)).astype(np.int64)
-        is_change = changes != 0
-        return StepFunction(moments[is_change], np.cumsum(changes[is_change]))
+        moments = np.sort(np.concatenate([begin_ns << 1 | 1, end_ns << 1]))
+        at, counts = moments >> 1, np.cumsum((moments & 1) * 2 - 1)
+        is_last = np.append(at[1:] != at[:-1], True)[: len(at)]
+        at, counts = at[is_last], counts[is_last]
+        is_change = np.diff(counts, prepend=0) != 0
+        return StepFunction(at[is_change], counts[is_change])
 
     def at(self, ns: Integers) -> Integers:
         """The count at each of these moments."""
@@ -104,7 +105,7 @@ class Eligibility:
     def times(self) -> tuple[KindTimes, ...]:
         """All kinds of explicit tasks, most active time first."""
         table, stays = self.table, self.table.stays
-        kinds, place = np.unique(table.subject, return_inverse=True)
+        kinds, place = numbered(table.subject)
         length = (stays.end_ns - stays.begin_ns) * 1e-9
         is_counted = table.is_explicit[stays.task]
         size = len(kinds) * len(TaskState)
