@@ -28,7 +28,7 @@ def numbered(values: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
     return numbers, Places(numbers).of(values)
 
 
-def ordered(major: Integers, minor: Integers, *further: NDArray[Any]) -> Integers:
+def ordered(major: NDArray[Any], minor: Integers, *further: NDArray[Any]) -> Integers:
     """The order by `major`, then `minor`, then the further columns; rows that are equal in all of them stay as they are."""
     if len(major) < 2:
         return np.arange(len(major))
@@ -36,7 +36,7 @@ def ordered(major: Integers, minor: Integers, *further: NDArray[Any]) -> Integer
     bits = (int(minor.max()) - earliest).bit_length()
     if (int(major.max()) - least).bit_length() + bits > 63:
         return np.lexsort((*further[::-1], minor, major))
-    both = major - least
+    both = major.astype(np.int64) - least
     both <<= bits
     both |= minor - earliest
     order = np.argsort(both)
