@@ -73,7 +73,7 @@ class Replays:
         own = np.bincount(pieces.step, weights=length, minlength=len(steps))
         table["duration_ns"] = steps.clock_ns + np.rint(own).astype(np.int64)
         table["lead_ns"] = steps.lead_ns if change.has_leads else 0
-        table["recorded_begin_ns"] = steps.begin_ns
+        table["recorded_begin_ns"] = self._places_in_order
         table["lane"] = np.where(steps.is_pooled | (steps.lane < 0), compiled.NO_LANE, steps.lane)
         table["pooled"] = steps.is_pooled
         return compiled.replayed_end_ns(
@@ -82,6 +82,13 @@ class Replays:
             steps.lanes + change.more_workers,
             steps.workers + change.more_workers if steps.workers else 0,
         )
+
+    @cached_property
+    def _places_in_order(self) -> NDArray[np.int64]:
+        """Of each step, how many began before it in the recorded run."""
+        places = np.empty(len(self.steps), np.int64)
+        places[np.argsort(self.steps.begin_ns, kind="stable")] = np.arange(len(self.steps))
+        return places
 
     def _links(self, change: Change, length: NDArray[Any]) -> compiled.Table:
         table = self._recorded_links

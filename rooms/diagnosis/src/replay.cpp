@@ -63,13 +63,30 @@ struct recorded_order {
   std::vector<step_index> steps;
 
   explicit recorded_order(std::span<const step> all) {
-    const auto is_pooled = [&](step_index at) { return all[at].pool != no_pool; };
-    for (step_index at = 0; at < all.size(); ++at)
-      if (is_pooled(at)) steps.push_back(at);
-    const auto key = [&](step_index at) { return std::pair(all[at].recorded_begin_ns, at); };
-    if (!std::ranges::is_sorted(steps, {}, key)) std::ranges::sort(steps, {}, key);
+    if (!take_numbers(all)) sort(all);
     place.resize(all.size());
     for (std::uint32_t at = 0; at < steps.size(); ++at) place[steps[at]] = at;
+  }
+
+ private:
+  // Where steps are numbered and not timed, nothing need be sorted.
+  bool take_numbers(std::span<const step> all) {
+    constexpr step_index nothing = ~step_index{0};
+    std::vector<step_index> by_number(all.size(), nothing);
+    for (step_index at = 0; at < all.size(); ++at) {
+      if (all[at].pool == no_pool) continue;
+      const auto number = static_cast<std::size_t>(all[at].recorded_begin_ns);
+      if (number >= by_number.size() || by_number[number] != nothing) return false;
+      by_number[number] = at;
+    }
+    std::erase(by_number, nothing);
+    steps = std::move(by_number);
+    return true;
+  }
+  void sort(std::span<const step> all) {
+    for (step_index at = 0; at < all.size(); ++at)
+      if (all[at].pool != no_pool) steps.push_back(at);
+    std::ranges::sort(steps, {}, [&](step_index at) { return std::pair(all[at].recorded_begin_ns, at); });
   }
 };
 
