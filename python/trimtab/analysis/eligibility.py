@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from trimtab.model.enumerations import WaitCause
 from trimtab.traces import Trace
 from trimtab.traces.columns import numbered
+from trimtab.traces.intervals import LaneParts
 from trimtab.traces.tasks import Stays, TaskState, TaskTable, task_table_of
 
 Integers = NDArray[np.int64]
@@ -160,13 +161,16 @@ def _until(table: TaskTable) -> Integers:
     return np.where(table.begin_ns >= 0, table.begin_ns, table.end_of_trace_ns)
 
 
-def eligibility_of(trace: Trace, own: Collection[int] = ()) -> Eligibility | None:
+def eligibility_of(
+    trace: Trace, own: Collection[int] = (), parts: Sequence[LaneParts] | None = None
+) -> Eligibility | None:
     """None where the process ran no tasks that are recorded, or not all of its events are there.
 
     Args:
         own: subjects of the runtime's own tasks (`own_subjects`).
+        parts: of its lanes, if they are known.
     """
-    table = task_table_of(trace)
+    table = task_table_of(trace, parts)
     return Eligibility(table, frozenset(own)) if table is not None else None
 
 

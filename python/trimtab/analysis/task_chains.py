@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.traces.tasks import NO_TASK, Stays, TaskState, TaskTable
 from trimtab.traces.columns import Groups, ordered
+from trimtab.traces.tasks import NO_TASK, Stays, TaskState, TaskTable
 
 Integers = NDArray[np.int64]
 NO_PHASE = -1

@@ -14,6 +14,11 @@ Integers = NDArray[np.int64]
 _TABLE_ROWS_A_NUMBER, _LEAST_TABLE = 4, 1024
 
 
+def small(places: Integers, count: int) -> NDArray[Any]:
+    """Places below `count`, or -1, in four bytes each where that is enough: there may be tens of millions."""
+    return places.astype(np.int32) if count < 1 << 31 else places
+
+
 def different(values: NDArray[Any]) -> NDArray[Any]:
     """The different values, ascending: numpy.unique, which takes seconds for millions of integers."""
     ascending = np.sort(values)

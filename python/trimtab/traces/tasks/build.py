@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 
 from trimtab.model.enumerations import EventKind
 from trimtab.traces.columns import Places, different, ordered
-from trimtab.traces.intervals.lane_parts import LaneParts
+from trimtab.traces.intervals.lane_parts import LaneParts, parts_of
 from trimtab.traces.tasks.gifts import AllEvents
 from trimtab.traces.tasks.lanes import LaneTasks, capped, occupied, tasks_of_lane, worker_groups
-from trimtab.traces.tasks.model import NO_TASK, NO_TIME, Gifts, Integers, Lanes, TaskTable
+from trimtab.traces.tasks.model import NO_TIME, Gifts, Integers, Lanes, TaskTable
 from trimtab.traces.tasks.stays import Phases, stays_of
 from trimtab.traces.trace import Trace
 
 _TASK_EVENTS = (EventKind.TASK_BEGIN, EventKind.TASK_RESUMED)
 
 
-def task_table_of(trace: Trace) -> TaskTable | None:
-    """None where the process ran no task that is recorded, or not all events are there."""
+def task_table_of(trace: Trace, built: Sequence[LaneParts] | None = None) -> TaskTable | None:
+    """None where the process ran no task that is recorded, or not all events are there; `built`: as of `lanes_of`."""
     lanes = trace.process.lanes
     if any(lane.events_written > len(lane.events) or lane.events_dropped for lane in lanes):
         return None
     if not any(np.isin(lane.events["kind"], _TASK_EVENTS).any() for lane in lanes):
         return None
-    built = [LaneParts.of(lane, trace) for lane in lanes]
+    built = parts_of(trace) if built is None else built
     used = [parts for parts in built if len(parts.works) or parts.is_worker]
     own = [tasks_of_lane(parts) for parts in used]
     events = AllEvents.of(built)
