@@ -29,7 +29,7 @@ class least_first {
  public:
   explicit least_first(std::size_t limit) {
     do {
-      limit = (limit + 63) / 64;
+      limit = std::max<std::size_t>((limit + 63) / 64, 1);
       m_levels.emplace_back(limit, 0);
     } while (limit > 1);
   }

@@ -54,11 +54,13 @@ class LaneParts:
 
     def event(self, name: str, places: NDArray[Any]) -> Integers:
         """A field of the events that slices come from."""
-        return self.lane.events[name][self.slices.source[places]].astype(np.int64)
+        values: Integers = self.lane.events[name][self.slices.source[places]].astype(np.int64)
+        return values
 
     def ends(self, begins: Integers) -> Integers:
         """When slices end."""
-        return self.slices.ticks[self.slices.partner[begins]]
+        ticks: Integers = self.slices.ticks[self.slices.partner[begins]]
+        return ticks
 
     def tasks(self) -> Integers:
         """Begins of parts of tasks whose ends are known.

@@ -75,8 +75,8 @@ class _Builder:
     @staticmethod
     def of(own: Sequence[LaneTasks], events: AllEvents, ns_per_tick: float) -> _Builder:
         told = [events.created.a, events.ready.a, events.edges.b, events.dependences.b]
-        ids = different(np.concatenate([*(tasks.begun_number for tasks in own), *told]).view(np.int64))
-        ids = Places(ids[ids != 0])
+        numbers = different(np.concatenate([*(tasks.begun_number for tasks in own), *told]).view(np.int64))
+        ids = Places(numbers[numbers != 0])
         count = len(ids.numbers)
         rows = []
         for tasks in own:
