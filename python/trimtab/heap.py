@@ -15,8 +15,8 @@ _RESERVED_BYTES = 2 << 30
 def prepare_for_long_arrays() -> None:
     """Arrays get huge pages, and memory that is freed serves the next ones.
 
-    Otherwise the system clears each page of each array anew, which took a third of the time of a report of ten million
-    events. Where the C library is not glibc, nothing changes.
+    Otherwise the system clears each page of each array anew, which takes much of the time of a report of millions of events.
+    Where the C library is not glibc, nothing changes.
     """
     library = ctypes.CDLL(None)
     mallopt = getattr(library, "mallopt", None)
