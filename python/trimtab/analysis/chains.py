@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trimtab.analysis import compiled
 from trimtab.analysis.blame_causes import cause_of
 from trimtab.model.enumerations import BlameCause
+from trimtab.traces.columns import ordered
 from trimtab.traces.intervals import NO_LANE, Group, Intervals, Kind
 
 Integers = NDArray[np.int64]
@@ -57,7 +58,7 @@ def chains_of(intervals: Intervals) -> tuple[Chain, ...]:
         key = _cause(intervals, charges, at)
         if key not in longest or length[at] > length[longest[key]]:
             longest[key] = at
-    order = np.lexsort((intervals.begin_ns, intervals.lane))
+    order = ordered(intervals.lane, intervals.begin_ns)
     first = np.searchsorted(intervals.lane[order], np.arange(len(intervals.lanes) + 1))
     lanes = _Lanes(intervals, order, first)
     made = [

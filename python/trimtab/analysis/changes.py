@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from trimtab.analysis import compiled
 from trimtab.analysis.what_if import Change, Floats, Replays
 from trimtab.model import NO_SUBJECT
+from trimtab.traces.columns import different, numbered
 from trimtab.traces.intervals import Doing, Pace
 from trimtab.traces.steps import Steps
 
@@ -171,7 +172,7 @@ def _without_stragglers(steps: Steps) -> Floats:
     is_slow = np.zeros(len(steps), np.bool_)
     is_slow[pieces.step[pieces.pace == int(Pace.STRAGGLER)]] = True
     scale = np.ones(len(steps))
-    for kind in np.unique(subject[subject != NO_SUBJECT]).tolist():
+    for kind in different(subject[subject != NO_SUBJECT]).tolist():
         own = np.flatnonzero((subject == kind) & (work > 0))
         if len(own) < 4:
             continue
@@ -188,14 +189,14 @@ def _phase_work(steps: Steps) -> tuple[NDArray[np.int64], Floats, Floats]:
     """
     key = steps.phase * steps.lanes + np.maximum(steps.lane, 0)
     key = np.where(steps.phase >= 0, key - key[steps.phase >= 0].min(initial=0) + 1, 0)
-    _, place = np.unique(key, return_inverse=True)
+    _, place = numbered(key)
     work = np.bincount(place, weights=_work_of_steps(steps))
     phase = np.full(len(work), -1, np.int64)
     phase[place] = steps.phase
-    _, phase_place = np.unique(phase, return_inverse=True)
+    _, phase_place = numbered(phase)
     mean = np.bincount(phase_place, weights=work) / np.bincount(phase_place)
     equal = np.where(phase >= 0, mean[phase_place], work)
-    return place.astype(np.int64), work.astype(np.float64), equal
+    return place, work.astype(np.float64), equal
 
 
 def _unbalanced(steps: Steps, least_ns: float) -> list[int]:
@@ -224,7 +225,7 @@ def _longest(steps: Steps) -> list[int]:
 
 
 def _largest(subject: NDArray[np.int64], amount: Floats, least: float) -> list[int]:
-    numbers, place = np.unique(subject, return_inverse=True)
+    numbers, place = numbered(subject)
     sums = np.bincount(place, weights=amount, minlength=len(numbers))
     order = np.argsort(-sums, kind="stable")[:_MOST_SUBJECTS]
     return [int(numbers[at]) for at in order if sums[at] >= least]

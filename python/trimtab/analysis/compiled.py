@@ -141,7 +141,8 @@ def replay(
 
     Args:
         steps: records of `STEP`; those of a lane in the order in which it does them.
-        links: records of `LINK`, by the places of steps.
+        links: records of `LINK`, by the places of steps; faster if in order of the step that they come from, first those from
+            its begin, and of their latency.
         lanes: how many there are.
         servers: so many of the last lanes take steps of the pool when they have done their own.
         server_ends_ns: from when on each of these begins none; None: they always do.
@@ -150,7 +151,24 @@ def replay(
         CompiledError: steps wait for each other, nobody serves the pool, or there is no such lane or step.
         OSError: the compiled library is not there.
     """
-    steps, links = np.ascontiguousarray(steps, STEP), np.ascontiguousarray(links, LINK)
+    return _replayed("trimtab_replay", (steps, links, lanes, servers), server_ends_ns, BEGUN, len(steps))
+
+
+def replayed_end_ns(steps: Table, links: Table, lanes: int, servers: int) -> int:
+    """When the last step ends in such a replay; arguments and errors as of `replay`."""
+    end = _replayed("trimtab_replay_end", (steps, links, lanes, servers), None, np.dtype(np.int64), 1)
+    return int(end[0])
+
+
+def _replayed(
+    function: str,
+    program: tuple[Table, Table, int, int],
+    server_ends_ns: NDArray[np.int64] | None,
+    result: np.dtype[Any],
+    room: int,
+) -> Table:
+    steps, links = np.ascontiguousarray(program[0], STEP), np.ascontiguousarray(program[1], LINK)
+    lanes, servers = program[2:]
     ends = None if server_ends_ns is None else np.ascontiguousarray(server_ends_ns, np.int64)
     if ends is not None and len(ends) != servers:
         raise CompiledError(f"server_ends_ns: expected {servers} ends, found {len(ends)}")
@@ -163,7 +181,7 @@ def replay(
         servers,
         None if ends is None else ends.ctypes.data,
     )
-    return _results("trimtab_replay", given, BEGUN, len(steps))
+    return _results(function, given, result, room)
 
 
 @cache

@@ -17,6 +17,7 @@ from trimtab.analysis.samples import samples_of, seconds_of
 from trimtab.model import NO_LANE, Lane, Process, Records
 from trimtab.model.enumerations import RecordLevel
 from trimtab.model.report import CounterUse
+from trimtab.traces.columns import different, numbered
 
 # Paths of counters of task runtimes, which say themselves what kinds of tasks did.
 _OF_RUNTIMES = "/"
@@ -168,7 +169,7 @@ def _spans_of_lanes(process: Process, wall_s: float) -> dict[int, _Spans]:
     for number, (lows, highs, subjects) in pieces.items():
         own = result[number] = _Spans()
         named = np.where(np.isin(subjects, kept) | (subjects < 0), subjects, _OTHERS)
-        for subject in np.unique(named[subjects >= 0]).tolist():
+        for subject in different(named[subjects >= 0]).tolist():
             chosen = named == subject
             own.add(lows[chosen], highs[chosen], subject)
     return result
@@ -182,9 +183,9 @@ def _pieces(process: Process, lane: Lane, end: float | None) -> tuple[Floats, Fl
 def _with_most_time(pieces: Iterable[tuple[Floats, Floats, Integers]]) -> list[int]:
     times: dict[int, float] = {}
     for lows, highs, subjects in pieces:
-        different, places = np.unique(subjects, return_inverse=True)
+        numbers, places = numbered(subjects)
         for subject, time in zip(
-            different.tolist(), np.bincount(places, weights=highs - lows).tolist(), strict=False
+            numbers.tolist(), np.bincount(places, weights=highs - lows).tolist(), strict=False
         ):
             times[subject] = times.get(subject, 0.0) + time
     times.pop(_OUTSIDE, None)

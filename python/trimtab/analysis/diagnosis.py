@@ -25,6 +25,7 @@ from trimtab.traces.intervals import (
     Doing,
     Intervals,
     Kind,
+    LaneParts,
     Lanes,
     intervals_of,
     intervals_of_job,
@@ -34,7 +35,7 @@ from trimtab.traces.intervals import (
 from trimtab.traces.steps import steps_of_lanes
 
 # Of a process whose steps are replayed: more take gigabytes.
-_MOST_PIECES = 4_000_000
+_MOST_PIECES = 8_000_000
 # The share of core time (docs/reference/metrics.md, "Shares") that each kind of waiting is part of.
 SHARES = {
     Doing.JOIN: "barrier_wait",
@@ -115,9 +116,14 @@ class Diagnosis:
     chains: tuple[Chain, ...] = ()
 
 
-def diagnosis_of(trace: Trace) -> Diagnosis | None:
-    """None where not all events of regions or tasks are there, or damaged records contradict each other."""
-    lanes = lanes_of(trace)
+def diagnosis_of(trace: Trace, parts: Sequence[LaneParts] | None = None) -> Diagnosis | None:
+    """None where not all events of regions or tasks are there, or damaged records contradict each other.
+
+    Args:
+        parts: of its lanes, if they are known.
+    """
+    lanes = lanes_of(trace, parts)
+    del parts
     if lanes is None:
         return None
     predictions = _predictions(lanes)

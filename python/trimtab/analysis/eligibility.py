@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from trimtab.model.enumerations import WaitCause
 from trimtab.traces import Trace
+from trimtab.traces.columns import numbered
+from trimtab.traces.intervals import LaneParts
 from trimtab.traces.tasks import Stays, TaskState, TaskTable, task_table_of
 
 Integers = NDArray[np.int64]
@@ -28,12 +30,12 @@ class StepFunction:
     @staticmethod
     def of(begin_ns: Integers, end_ns: Integers) -> StepFunction:
         """How many of these intervals contain each moment."""
-        at = np.concatenate([begin_ns, end_ns])
-        change = np.concatenate([np.ones(len(begin_ns), np.int64), np.full(len(end_ns), -1, np.int64)])
-        moments, place = np.unique(at, return_inverse=True)
-        changes = np.bincount(place, weights=change, minlength=len(moments)).astype(np.int64)
-        is_change = changes != 0
-        return StepFunction(moments[is_change], np.cumsum(changes[is_change]))
+        moments = np.sort(np.concatenate([begin_ns << 1 | 1, end_ns << 1]))
+        at, counts = moments >> 1, np.cumsum((moments & 1) * 2 - 1)
+        is_last = np.append(at[1:] != at[:-1], True)[: len(at)]
+        at, counts = at[is_last], counts[is_last]
+        is_change = np.diff(counts, prepend=0) != 0
+        return StepFunction(at[is_change], counts[is_change])
 
     def at(self, ns: Integers) -> Integers:
         """The count at each of these moments."""
@@ -104,7 +106,7 @@ class Eligibility:
     def times(self) -> tuple[KindTimes, ...]:
         """All kinds of explicit tasks, most active time first."""
         table, stays = self.table, self.table.stays
-        kinds, place = np.unique(table.subject, return_inverse=True)
+        kinds, place = numbered(table.subject)
         length = (stays.end_ns - stays.begin_ns) * 1e-9
         is_counted = table.is_explicit[stays.task]
         size = len(kinds) * len(TaskState)
@@ -159,13 +161,16 @@ def _until(table: TaskTable) -> Integers:
     return np.where(table.begin_ns >= 0, table.begin_ns, table.end_of_trace_ns)
 
 
-def eligibility_of(trace: Trace, own: Collection[int] = ()) -> Eligibility | None:
+def eligibility_of(
+    trace: Trace, own: Collection[int] = (), parts: Sequence[LaneParts] | None = None
+) -> Eligibility | None:
     """None where the process ran no tasks that are recorded, or not all of its events are there.
 
     Args:
         own: subjects of the runtime's own tasks (`own_subjects`).
+        parts: of its lanes, if they are known.
     """
-    table = task_table_of(trace)
+    table = task_table_of(trace, parts)
     return Eligibility(table, frozenset(own)) if table is not None else None
 
 

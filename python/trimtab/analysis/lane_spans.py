@@ -92,7 +92,7 @@ def covered_until(lows: Floats, highs: Floats, moments: Floats) -> Floats:
 
     def after(points: Floats) -> Floats:
         # Sum over points p of max(moment - p, 0), for every moment.
-        ordered = np.sort(points, kind="stable")
+        ordered = np.sort(points)
         sums = np.concatenate([[0.0], np.cumsum(ordered)])
         count_below = np.searchsorted(ordered, moments)
         result: Floats = count_below * moments - sums[count_below]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis.eligibility import StepFunction
+from trimtab.traces.columns import different, ordered
 from trimtab.traces.tasks import Lanes
 
 Integers = NDArray[np.int64]
@@ -76,12 +77,12 @@ def occupancy_of(lanes: Lanes, group: int) -> Occupancy:
         return Occupancy(busy.at_ns, busy.count, np.full(len(busy.count), most, np.int64))
     stopped = np.isin(lanes.capped_lane, members)
     capped = StepFunction.of(lanes.capped_begin_ns[stopped], lanes.capped_end_ns[stopped])
-    moments = np.union1d(busy.at_ns, capped.at_ns)
+    moments = different(np.concatenate([busy.at_ns, capped.at_ns]))
     return Occupancy(moments, busy.at(moments), len(members) - capped.at(moments))
 
 
 def _without_short_gaps(lane: Integers, begin: Integers, end: Integers) -> tuple[Integers, Integers]:
-    order = np.lexsort((begin, lane))
+    order = ordered(lane, begin)
     lane, begin, end = lane[order], begin[order], end[order]
     is_new = np.ones(len(lane), np.bool_)
     is_new[1:] = (lane[1:] != lane[:-1]) | (begin[1:] - end[:-1] > _SHORT_GAP_NS)

@@ -24,6 +24,7 @@ from trimtab.model.enumerations import CounterName, RecordLevel
 from trimtab.model.report import CpuUse, Finding, Region, Scope, TaskKind
 from trimtab.symbols import Symbols
 from trimtab.traces import Trace, rows_of
+from trimtab.traces.intervals import LaneParts, parts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +98,7 @@ class ProcessReport:
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """What its lanes waited for; None: not all events are there."""
-        return diagnosis_of(self.trace) if self.is_traced else None
+        return diagnosis_of(self.trace, self.take_parts()) if self.is_traced else None
 
     @property
     def is_traced(self) -> bool:
@@ -107,8 +108,21 @@ class ProcessReport:
     @cached_property
     def eligibility(self) -> Eligibility | None:
         """Its tasks over time; None: there are none, or not all events are there."""
-        is_traced = self.process.header["level"] == RecordLevel.TRACE
-        return eligibility_of(self.trace, own_subjects(self.places)) if is_traced else None
+        return eligibility_of(self.trace, own_subjects(self.places), self._parts) if self.is_traced else None
+
+    @cached_property
+    def _parts(self) -> tuple[LaneParts, ...]:
+        return parts_of(self.trace)
+
+    def take_parts(self) -> tuple[LaneParts, ...]:
+        """The parts of its lanes, which take gigabytes of a long trace: who takes them decides how long they stay."""
+        parts = self._parts
+        del self.__dict__["_parts"]
+        return parts
+
+    def forget_tasks(self) -> None:
+        """Drops `eligibility`, which takes gigabytes of a long trace; it would be made again."""
+        self.__dict__.pop("eligibility", None)
 
     @cached_property
     def findings(self) -> list[Finding]:

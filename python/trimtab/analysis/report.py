@@ -63,6 +63,10 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
     wall = _ended(run).get("wall_s")
     kernel = kernel_of(run)
     tasks = tasks_over_time(processes)
+    for process in processes:
+        process.forget_tasks()
+        if process.is_traced and job.only_part is not process:
+            process.take_parts()
     return Report(
         **_head(run),
         hosts=tuple(

@@ -13,6 +13,7 @@ from trimtab.analysis.lane_words import DOINGS, RESUMINGS, STATE_NAMES, LaneStat
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces import Trace
+from trimtab.traces.columns import numbered, ordered
 from trimtab.traces.intervals import Doing, Group, Intervals, Kind, intervals_of
 
 Integers = NDArray[np.int64]
@@ -79,14 +80,13 @@ def stretches_from(intervals: Intervals, charges: compiled.Table) -> Stretches:
     row = np.concatenate([others, wait])
     begin = np.concatenate([intervals.begin_ns[others], charges["begin_ns"]])
     end = np.concatenate([intervals.end_ns[others], charges["end_ns"]])
-    numbers, own = np.unique(
-        np.concatenate([_keys_of_others(intervals, others), _keys_of_waits(intervals, charges)]),
-        return_inverse=True,
+    numbers, own = numbered(
+        np.concatenate([_keys_of_others(intervals, others), _keys_of_waits(intervals, charges)])
     )
     classes, place = _classes(intervals.groups, numbers)
     kind = place[own].astype(np.int32)
     lane = intervals.lane[row]
-    order = np.lexsort((begin, lane))
+    order = ordered(lane, begin)
     kind, classes = _most_important(kind[order], (end - begin)[order], classes)
     first = np.searchsorted(lane[order], np.arange(len(intervals.lanes) + 1))
     return Stretches(

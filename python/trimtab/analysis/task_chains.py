@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.traces.columns import Groups, ordered
 from trimtab.traces.tasks import NO_TASK, Stays, TaskState, TaskTable
-from trimtab.traces.tasks.lookup import latest_row
 
 Integers = NDArray[np.int64]
 NO_PHASE = -1
@@ -127,7 +127,7 @@ def _previous(table: TaskTable, task: Integers, begin: Integers, end: Integers, 
     """By the latest gift since the task's phase before; without one, the task that ran on top of it until then."""
     gifts = table.gifts
     count = len(task)
-    given = latest_row(gifts.receiver, gifts.at_ns, task, begin)
+    given = gifts.of_receivers.latest(task, begin)
     place = np.maximum(given, 0)
     is_later = np.zeros(count, np.bool_)
     is_later[1:] = task[1:] == task[:-1]
@@ -135,7 +135,7 @@ def _previous(table: TaskTable, task: Integers, begin: Integers, end: Integers, 
     moment = gifts.at_ns[place] if len(gifts) else np.zeros(count, np.int64)
     giver = gifts.giver[place] if len(gifts) else np.full(count, NO_TASK, np.int64)
     is_given = (given >= 0) & (moment >= ended)
-    by_gift = latest_row(task, begin, np.where(is_given, giver, NO_TASK), moment)
+    by_gift = Groups.of(task, begin).latest(np.where(is_given, giver, NO_TASK), moment)
     # A gift of the moment in which the giver's phase began is one of that phase, too; one of itself is none.
     by_gift = np.where(by_gift == np.arange(count), NO_PHASE, by_gift)
     return np.where(is_given, by_gift, np.where(is_later, _below(begin, end, lane), NO_PHASE))
@@ -143,7 +143,7 @@ def _previous(table: TaskTable, task: Integers, begin: Integers, end: Integers, 
 
 def _below(begin: Integers, end: Integers, lane: Integers) -> Integers:
     """The phase on the same lane that ended in the moment in which each began; NO_PHASE: none."""
-    order = np.lexsort((begin, lane))
+    order = ordered(lane, begin)
     result = np.full(len(begin), NO_PHASE, np.int64)
     is_next = (lane[order][1:] == lane[order][:-1]) & (end[order][:-1] == begin[order][1:])
     result[order[1:][is_next]] = order[:-1][is_next]

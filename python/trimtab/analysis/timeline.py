@@ -12,6 +12,7 @@ from trimtab.analysis.lane_spans import Floats, Integers, blocks, changes, cover
 from trimtab.model import METRICS, NO_SUBJECT, ROWS_UNTIMED, Lane, Process, Records
 from trimtab.model.enumerations import EventKind, RecordLevel
 from trimtab.model.report import Series, Timeline
+from trimtab.traces.columns import Places, different
 from trimtab.traces.sampling import stands_for
 from trimtab.traces.tasks import TaskState
 
@@ -96,10 +97,11 @@ def timeline(
 
 def _most_frequent(numbers: Integers) -> Integers:
     """At most `_MOST_SUBJECTS` different subjects, the most frequent ones; NO_SUBJECT instead of any other."""
-    different, counts = np.unique(numbers, return_counts=True)
-    if len(different) <= _MOST_SUBJECTS:
+    subjects = different(numbers)
+    if len(subjects) <= _MOST_SUBJECTS:
         return numbers
-    kept = different[np.argsort(-counts, kind="stable")[:_MOST_SUBJECTS]]
+    counts = np.bincount(Places(subjects).of(numbers))
+    kept = subjects[np.argsort(-counts, kind="stable")[:_MOST_SUBJECTS]]
     return np.where((numbers < 0) | np.isin(numbers, kept), numbers, NO_SUBJECT)
 
 

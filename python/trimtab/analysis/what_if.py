@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
-from trimtab.traces.steps import Steps
+from trimtab.traces.columns import ordered
+from trimtab.traces.steps import NO_PIECE, StepLinks, Steps
 
 Floats = NDArray[np.float64]
 
@@ -66,37 +68,61 @@ class Replays:
             CompiledError: steps wait for each other.
         """
         steps, pieces = self.steps, self.steps.pieces
-        length = pieces.length_ns * (change.factor if change.factor is not None else 1.0)
-        before = np.concatenate([[0.0], np.cumsum(length)])
         table = np.zeros(len(steps), compiled.STEP)
-        table["duration_ns"] = steps.clock_ns
+        length = pieces.length_ns if change.factor is None else pieces.length_ns * change.factor
         own = np.bincount(pieces.step, weights=length, minlength=len(steps))
-        table["duration_ns"] += np.rint(own).astype(np.int64)
+        table["duration_ns"] = steps.clock_ns + np.rint(own).astype(np.int64)
         table["lead_ns"] = steps.lead_ns if change.has_leads else 0
-        table["recorded_begin_ns"] = steps.begin_ns
+        table["recorded_begin_ns"] = self._places_in_order
         table["lane"] = np.where(steps.is_pooled | (steps.lane < 0), compiled.NO_LANE, steps.lane)
         table["pooled"] = steps.is_pooled
-        begun = compiled.replay(
+        return compiled.replayed_end_ns(
             table,
-            self._links(change, before),
+            self._links(change, length),
             steps.lanes + change.more_workers,
             steps.workers + change.more_workers if steps.workers else 0,
         )
-        return int((begun["begin_ns"] + table["duration_ns"]).max())
 
-    def _links(self, change: Change, before: Floats) -> compiled.Table:
+    @cached_property
+    def _places_in_order(self) -> NDArray[np.int64]:
+        """Of each step, how many began before it in the recorded run."""
+        places = np.empty(len(self.steps), np.int64)
+        places[np.argsort(self.steps.begin_ns, kind="stable")] = np.arange(len(self.steps))
+        return places
+
+    def _links(self, change: Change, length: NDArray[Any]) -> compiled.Table:
+        table = self._recorded_links
+        if change.factor is not None:
+            table = table.copy()
+            table["latency_ns"] = self._latencies(length)
+        return table if change.has_locks else table[~self._sorted_links.is_lock]
+
+    @cached_property
+    def _sorted_links(self) -> StepLinks:
+        """By the step that they come from, and how far it has come: the order that replays need."""
         links = self.steps.links
-        chosen = np.flatnonzero(~links.is_lock) if not change.has_locks else slice(None)
-        piece, from_step = links.from_piece[chosen], links.from_step[chosen]
-        is_inside = piece >= 0
-        first = np.maximum(self.steps.first_piece[from_step], 0)
-        at = np.maximum(piece, 0)
-        share = links.within_ns[chosen] / np.maximum(self.steps.pieces.length_ns[at], 1)
-        moment = before[at] - before[first] + share * (before[at + 1] - before[at])
-        table = np.zeros(len(piece), compiled.LINK)
-        table["from_step"], table["to_step"] = from_step, links.to_step[chosen]
-        table["latency_ns"] = links.latency_ns[chosen] + np.where(is_inside, np.rint(moment), 0).astype(
-            np.int64
-        )
-        table["base"] = np.where(is_inside, compiled.FROM_BEGIN, compiled.FROM_END)
+        is_end = links.from_piece == NO_PIECE
+        moment = np.where(is_end, np.iinfo(np.int64).max >> 1, links.within_ns + links.latency_ns)
+        moment[~is_end] += self.steps.pieces.begin_ns[links.from_piece[~is_end]]
+        return links.pick(ordered(links.from_step, moment))
+
+    @cached_property
+    def _recorded_links(self) -> compiled.Table:
+        links = self._sorted_links
+        table = np.zeros(len(links.to_step), compiled.LINK)
+        table["from_step"], table["to_step"] = links.from_step, links.to_step
+        table["base"] = np.where(links.from_piece >= 0, compiled.FROM_BEGIN, compiled.FROM_END)
+        table["latency_ns"] = self._latencies(self.steps.pieces.length_ns)
         return table
+
+    def _latencies(self, length: NDArray[Any]) -> NDArray[np.int64]:
+        """What passes from the end of each link's step, or its begin, where its pieces are so long."""
+        links = self._sorted_links
+        before = np.concatenate([[0.0], np.cumsum(length, dtype=np.float64)])
+        inside = np.flatnonzero(links.from_piece >= 0)
+        at, first = links.from_piece[inside], self.steps.first_piece[links.from_step[inside]]
+        share = links.within_ns[inside] / np.maximum(self.steps.pieces.length_ns[at], 1)
+        moment = before[at] - before[first] + share * (before[at + 1] - before[at])
+        latency = links.latency_ns.copy()
+        latency[inside] += np.rint(moment).astype(np.int64)
+        return latency

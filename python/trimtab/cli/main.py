@@ -452,9 +452,11 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
 
 def _build(directory: Path) -> Report:
     from trimtab.analysis.report import build
+    from trimtab.heap import prepare_for_long_arrays
     from trimtab.readers import open_run
     from trimtab.text.progress import progress
 
+    prepare_for_long_arrays()
     with progress("reading the run"):
         return build(open_run(directory))
 

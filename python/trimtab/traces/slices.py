@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from trimtab.model import Records
 from trimtab.model.enumerations import EventKind, WaitCause, WorkerState
+from trimtab.traces.columns import small
 
 Integers = NDArray[np.int64]
 # A lock that was free is entered in less; `contended` of metric lock counts waits from here on, too.
@@ -94,8 +95,8 @@ class Slices:
     ticks: Integers
     change: NDArray[np.int8]
     role: NDArray[np.uint8]
-    source: Integers
-    partner: Integers
+    source: NDArray[Any]
+    partner: NDArray[Any]
 
     def __len__(self) -> int:
         return len(self.ticks)
@@ -141,7 +142,8 @@ def lane_slices(events: Records, start: int, end: int, ns_per_tick: float) -> Sl
     begins = np.flatnonzero((whole.change == 1) & (whole.role == Role.TASK))
     later_parts = begins[events["kind"][whole.source[begins]] == EventKind.TASK_RESUMED]
     whole.role[later_parts] = whole.role[partner[later_parts]] = int(Role.PART)
-    return Slices(whole.ticks, whole.change, whole.role, whole.source, partner)
+    count = max(len(whole.ticks), len(events))
+    return Slices(whole.ticks, whole.change, whole.role, small(whole.source, count), small(partner, count))
 
 
 def _in_order(events: Records, ticks: Integers, end: int, long_wait: int) -> _Items:

@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trimtab/diagnosis/blame.hpp"
@@ -85,13 +86,18 @@ struct begun_step {
   lane_index lane;
 };
 
-std::vector<begun_step> begun_steps(const step_table& table) {
+replayed replayed_of(const step_table& table) {
   std::string problem;
-  const auto result = replay(table.program(), &problem);
+  auto result = replay(table.program(), &problem);
   if (!result) throw std::invalid_argument(problem);
+  return *std::move(result);
+}
+
+std::vector<begun_step> begun_steps(const step_table& table) {
+  const replayed result = replayed_of(table);
   std::vector<begun_step> steps;
   steps.reserve(table.count);
-  for (std::size_t at = 0; at < table.count; ++at) steps.push_back({result->begin_ns[at], result->lane[at]});
+  for (std::size_t at = 0; at < table.count; ++at) steps.push_back({result.begin_ns[at], result.lane[at]});
   return steps;
 }
 
@@ -135,5 +141,10 @@ __attribute__((visibility("default"))) std::size_t trimtab_critical_path(const i
 __attribute__((visibility("default"))) std::size_t trimtab_replay(const step_table* table, begun_step* to, std::size_t room,
                                                                   const text_room* error) noexcept {
   return results([&] { return begun_steps(*table); }, to, room, error);
+}
+
+__attribute__((visibility("default"))) std::size_t trimtab_replay_end(const step_table* table, std::int64_t* to,
+                                                                      std::size_t room, const text_room* error) noexcept {
+  return results([&] { return std::vector{replayed_of(*table).end_ns}; }, to, room, error);
 }
 }

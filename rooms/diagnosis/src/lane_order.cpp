@@ -1,12 +1,17 @@
 #include "trimtab/diagnosis/lane_order.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cstddef>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace trimtab::diagnosis {
 
 namespace {
+
+constexpr std::size_t most_runs = 64;
 
 std::string place_of(interval_index at, const lane_interval& interval) {
   return "interval " + std::to_string(at) + " of lane " + std::to_string(interval.lane);
@@ -26,6 +31,31 @@ void check(interval_index at, const lane_interval& interval, lane_index lanes) {
                          std::to_string(interval.giver));
 }
 
+// By begin. Whoever makes intervals tells them in a few runs that are in order, each of its kind: these are merged.
+void sort_runs(std::span<interval_index> order, std::span<const lane_interval> intervals) {
+  const auto is_earlier = [&](interval_index a, interval_index b) { return intervals[a].begin_ns < intervals[b].begin_ns; };
+  std::vector<std::size_t> ends;  // of runs
+  for (std::size_t at = 1; at < order.size(); ++at)
+    if (is_earlier(order[at], order[at - 1])) ends.push_back(at);
+  if (ends.size() > most_runs) {
+    std::ranges::sort(order, is_earlier);
+    return;
+  }
+  ends.push_back(order.size());
+  while (ends.size() > 1) {
+    std::vector<std::size_t> merged;
+    for (std::size_t at = 0; at < ends.size(); at += 2) {
+      const std::size_t begin = merged.empty() ? 0 : merged.back();
+      const std::size_t end = ends[std::min(at + 1, ends.size() - 1)];
+      const auto first = order.begin();
+      std::inplace_merge(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(ends[at]),
+                         first + static_cast<std::ptrdiff_t>(end), is_earlier);
+      merged.push_back(end);
+    }
+    ends = std::move(merged);
+  }
+}
+
 }  // namespace
 
 lane_order::lane_order(std::span<const lane_interval> intervals, lane_index lanes)
@@ -34,12 +64,12 @@ lane_order::lane_order(std::span<const lane_interval> intervals, lane_index lane
     check(static_cast<interval_index>(at), intervals[at], lanes);
     ++m_first[intervals[at].lane + 1];
   }
-  std::iota(m_order.begin(), m_order.end(), interval_index{0});
-  std::ranges::sort(m_order, [&](interval_index a, interval_index b) {
-    const lane_interval &left = intervals[a], &right = intervals[b];
-    return left.lane != right.lane ? left.lane < right.lane : left.begin_ns < right.begin_ns;
-  });
   for (std::size_t lane = 0; lane < lanes; ++lane) m_first[lane + 1] += m_first[lane];
+  std::vector<std::size_t> free_place(m_first.begin(), m_first.end() - 1);
+  for (std::size_t at = 0; at < intervals.size(); ++at)
+    m_order[free_place[intervals[at].lane]++] = static_cast<interval_index>(at);
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    sort_runs(std::span(m_order).subspan(m_first[lane], m_first[lane + 1] - m_first[lane]), intervals);
   for (std::size_t at = 1; at < m_order.size(); ++at) {
     const lane_interval &before = intervals[m_order[at - 1]], &next = intervals[m_order[at]];
     if (before.lane == next.lane && before.end_ns > next.begin_ns)

@@ -1,34 +1,94 @@
 #include "trimtab/diagnosis/replay.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <queue>
+#include <ranges>
+#include <span>
 #include <tuple>
+#include <utility>
 
 namespace trimtab::diagnosis {
 
 namespace {
 
-enum class event_kind : std::uint8_t { ended = 0, ready = 1, free = 2 };  // in this order at equal times
+// In this order at equal times.
+enum class event_kind : std::uint32_t { came_so_far = 0, ended = 1, ready = 2, free = 3 };
 
 struct event {
   std::int64_t time_ns;
   event_kind kind;
-  std::uint32_t index;  // of the step, or of the lane
+  std::uint32_t index;  // of the link, the step, or the lane
   bool operator>(const event& other) const {
     return std::tie(time_ns, kind, index) > std::tie(other.time_ns, other.kind, other.index);
   }
 };
 
-struct ready_step {
-  std::int64_t recorded_begin_ns;
-  step_index index;
-  bool operator>(const ready_step& other) const {
-    return std::tie(recorded_begin_ns, index) > std::tie(other.recorded_begin_ns, other.index);
+// A set of numbers below a limit, of which the least is taken: a bit for each, and a bit for each 64 of these, and so on.
+class least_first {
+ public:
+  explicit least_first(std::size_t limit) {
+    do {
+      limit = std::max<std::size_t>((limit + 63) / 64, 1);
+      m_levels.emplace_back(limit, 0);
+    } while (limit > 1);
   }
+  bool empty() const { return m_levels.back()[0] == 0; }
+  void insert(std::size_t number) {
+    for (std::vector<std::uint64_t>& level : m_levels) {
+      level[number / 64] |= std::uint64_t{1} << number % 64;
+      number /= 64;
+    }
+  }
+  std::size_t take() {
+    std::size_t number = 0;
+    for (const std::vector<std::uint64_t>& level : std::views::reverse(m_levels))
+      number = number * 64 + static_cast<std::size_t>(std::countr_zero(level[number]));
+    std::size_t place = number;
+    for (std::vector<std::uint64_t>& level : m_levels) {
+      level[place / 64] &= ~(std::uint64_t{1} << place % 64);
+      if (level[place / 64] != 0) break;
+      place /= 64;
+    }
+    return number;
+  }
+
+ private:
+  std::vector<std::vector<std::uint64_t>> m_levels;
 };
 
-template <class entry>
-using earliest_first = std::priority_queue<entry, std::vector<entry>, std::greater<>>;
+// Where each step of a pool comes in the recorded order, and back.
+struct recorded_order {
+  std::vector<std::uint32_t> place;
+  std::vector<step_index> steps;
+
+  explicit recorded_order(std::span<const step> all) {
+    if (!take_numbers(all)) sort(all);
+    place.resize(all.size());
+    for (std::uint32_t at = 0; at < steps.size(); ++at) place[steps[at]] = at;
+  }
+
+ private:
+  // Where steps are numbered and not timed, nothing need be sorted.
+  bool take_numbers(std::span<const step> all) {
+    constexpr step_index nothing = ~step_index{0};
+    std::vector<step_index> by_number(all.size(), nothing);
+    for (step_index at = 0; at < all.size(); ++at) {
+      if (all[at].pool == no_pool) continue;
+      const auto number = static_cast<std::size_t>(all[at].recorded_begin_ns);
+      if (number >= by_number.size() || by_number[number] != nothing) return false;
+      by_number[number] = at;
+    }
+    std::erase(by_number, nothing);
+    steps = std::move(by_number);
+    return true;
+  }
+  void sort(std::span<const step> all) {
+    for (step_index at = 0; at < all.size(); ++at)
+      if (all[at].pool != no_pool) steps.push_back(at);
+    std::ranges::sort(steps, {}, [&](step_index at) { return std::pair(all[at].recorded_begin_ns, at); });
+  }
+};
 
 class simulation {
  public:
@@ -36,7 +96,8 @@ class simulation {
       : m_program(program),
         m_steps(program.steps.size()),
         m_lanes(program.lanes.size()),
-        m_pools(program.pools),
+        m_order(program.steps),
+        m_pools(program.pools, pool_state(m_order.steps.size())),
         m_first_link(program.steps.size() + 1, 0) {
     m_result.begin_ns.assign(program.steps.size(), 0);
     m_result.lane.assign(program.steps.size(), no_lane);
@@ -57,6 +118,7 @@ class simulation {
       const event next = m_events.top();
       m_events.pop();
       m_now_ns = next.time_ns;
+      if (next.kind == event_kind::came_so_far) come_to(next.index);
       if (next.kind == event_kind::ended) end(next.index);
       if (next.kind == event_kind::ready) make_ready(next.index);
       if (next.kind == event_kind::free) go_on(next.index);
@@ -78,28 +140,37 @@ class simulation {
  private:
   struct progress {
     std::uint32_t missing = 0;  // steps that it waits for
-    std::int64_t ready_ns = 0;
-    bool is_ready = false, has_begun = false, has_lane = false;
     lane_index waiting_lane = no_lane;
+    bool is_ready = false, has_begun = false, has_lane = false;
   };
   struct lane_state {
     std::size_t next_duty = 0;
   };
   struct pool_state {
-    earliest_first<ready_step> ready;
+    explicit pool_state(std::size_t steps) : ready(steps) {}
+    least_first ready;  // by their place in the recorded order
     std::vector<lane_index> idle_lanes;
     std::size_t not_begun = 0;
   };
 
+  // The links of each step, those from its begin first, and the shortest first: callers that have sorted them save time.
   void sort_links() {
-    m_links.resize(m_program.links.size());
     for (const link& item : m_program.links) {
       ++m_first_link[item.from + 1];
       ++m_steps[item.to].missing;
     }
     for (std::size_t at = 0; at < m_program.steps.size(); ++at) m_first_link[at + 1] += m_first_link[at];
-    std::vector<std::size_t> next(m_first_link.begin(), m_first_link.end() - 1);
-    for (const link& item : m_program.links) m_links[next[item.from]++] = item;
+    const auto key = [](const link& item) { return std::tuple(item.from, item.base == link_base::end, item.latency_ns); };
+    m_links = m_program.links;
+    if (std::ranges::is_sorted(m_links, {}, key)) return;
+    m_sorted_links.resize(m_links.size());
+    std::vector<std::uint32_t> next(m_first_link.begin(), m_first_link.end() - 1);
+    for (const link& item : m_links) m_sorted_links[next[item.from]++] = item;
+    m_links = m_sorted_links;
+    for (std::size_t at = 0; at < m_program.steps.size(); ++at) {
+      const auto own = std::span(m_sorted_links).subspan(m_first_link[at], m_first_link[at + 1] - m_first_link[at]);
+      if (!std::ranges::is_sorted(own, {}, key)) std::ranges::sort(own, {}, key);
+    }
   }
 
   void begin(step_index at, lane_index lane) {
@@ -119,14 +190,20 @@ class simulation {
     if (const lane_index lane = m_result.lane[at]; lane != no_lane) m_events.push({m_now_ns, event_kind::free, lane});
   }
 
+  // Only the next link of a step is among the events, so that these are few: it may have links to all others.
   void follow_links(step_index at, link_base base, std::int64_t time_ns) {
-    for (std::size_t place = m_first_link[at]; place < m_first_link[at + 1]; ++place) {
-      const link& item = m_links[place];
-      if (item.base != base) continue;
-      progress& later = m_steps[item.to];
-      later.ready_ns = std::max(later.ready_ns, time_ns + item.latency_ns);
-      if (--later.missing == 0) m_events.push({later.ready_ns, event_kind::ready, item.to});
-    }
+    const std::uint32_t end = m_first_link[at + 1];
+    std::uint32_t place = m_first_link[at];
+    while (place < end && m_links[place].base != base) ++place;
+    if (place < end) m_events.push({time_ns + m_links[place].latency_ns, event_kind::came_so_far, place});
+  }
+
+  // What the link leads to waits for one step less.
+  void come_to(std::uint32_t place) {
+    const link& item = m_links[place];
+    if (--m_steps[item.to].missing == 0) m_events.push({m_now_ns, event_kind::ready, item.to});
+    if (place + 1 == m_first_link[item.from + 1] || m_links[place + 1].base != item.base) return;
+    m_events.push({m_now_ns - item.latency_ns + m_links[place + 1].latency_ns, event_kind::came_so_far, place + 1});
   }
 
   void make_ready(step_index at) {
@@ -135,7 +212,7 @@ class simulation {
     const pool_index pool_number = m_program.steps[at].pool;
     if (pool_number != no_pool) {
       pool_state& pool = m_pools[pool_number];
-      pool.ready.push({m_program.steps[at].recorded_begin_ns, at});
+      pool.ready.insert(m_order.place[at]);
       wake(pool, 1);
     } else if (state.waiting_lane != no_lane) {
       m_events.push({m_now_ns, event_kind::free, state.waiting_lane});
@@ -175,8 +252,7 @@ class simulation {
         pool.idle_lanes.push_back(lane);
         return;
       }
-      const step_index taken = pool.ready.top().index;
-      pool.ready.pop();
+      const step_index taken = m_order.steps[pool.ready.take()];
       if (--pool.not_begun == 0) wake(pool, pool.idle_lanes.size());
       return begin(taken, lane);
     }
@@ -185,10 +261,12 @@ class simulation {
   const work& m_program;
   std::vector<progress> m_steps;
   std::vector<lane_state> m_lanes;
+  recorded_order m_order;
   std::vector<pool_state> m_pools;
-  std::vector<std::size_t> m_first_link;
-  std::vector<link> m_links;
-  earliest_first<event> m_events;
+  std::vector<std::uint32_t> m_first_link;
+  std::span<const link> m_links;
+  std::vector<link> m_sorted_links;
+  std::priority_queue<event, std::vector<event>, std::greater<>> m_events;
   std::int64_t m_now_ns = 0;
   replayed m_result;
 };

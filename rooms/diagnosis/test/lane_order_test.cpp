@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "machines.hpp"
@@ -51,6 +52,26 @@ TEST(lane_order, says_what_is_wrong) {
   EXPECT_EQ(error_of({busy(0, 0, 10), busy(0, 9, 12)}, 1),
             "interval 1 of lane 0: expected a begin at 10 ns or later, where the one before it ends, found 9 to 12 ns");
   EXPECT_EQ(error_of({}, 0), "");
+}
+
+TEST(lane_order, is_the_same_for_few_runs_and_for_any_order) {
+  for (const std::int64_t runs : {1, 3, 8, 1000}) {
+    std::vector<lane_interval> all;
+    for (std::int64_t run = 0; run < runs; ++run)
+      for (std::int64_t at = run; at < 1000; at += runs)
+        for (lane_index lane = 0; lane < 2; ++lane) all.push_back(busy(lane, 10 * (999 - at), 10 * (999 - at) + 5));
+    for (const bool is_reversed : {false, true}) {
+      if (is_reversed) std::ranges::reverse(all);
+      const lane_order order(all, 2);
+      for (lane_index lane = 0; lane < 2; ++lane) {
+        ASSERT_EQ(order.of_lane(lane).size(), 1000u);
+        for (std::size_t at = 0; at < 1000; ++at) {
+          ASSERT_EQ(all[order.of_lane(lane)[at]].lane, lane);
+          ASSERT_EQ(all[order.of_lane(lane)[at]].begin_ns, 10 * static_cast<std::int64_t>(at));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace trimtab::diagnosis

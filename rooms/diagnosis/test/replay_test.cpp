@@ -204,4 +204,33 @@ TEST(replay, of_a_replayed_run_is_the_same) {
   }
 }
 
+// Links in another order, and times instead of numbers, are the same program.
+TEST(replay, of_a_program_that_is_told_in_another_order_is_the_same) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    work program = random_work(seed);
+    const auto first = replay(program);
+    ASSERT_TRUE(first);
+    std::ranges::shuffle(program.links, std::mt19937_64(seed));
+    for (step& item : program.steps) item.recorded_begin_ns = 1000 + 7 * item.recorded_begin_ns;
+    const auto again = replay(program);
+    ASSERT_TRUE(again);
+    ASSERT_EQ(again->begin_ns, first->begin_ns) << seed;
+    ASSERT_EQ(again->lane, first->lane) << seed;
+  }
+}
+
+TEST(replay, a_pool_may_have_no_steps) {
+  EXPECT_EQ(end_of({.steps = {{10}, {5}}, .links = {}, .lanes = {{own_step_of(0), serve(0), own_step_of(1)}}, .pools = 1}),
+            15);
+}
+
+TEST(replay, takes_many_steps_of_a_pool_in_the_recorded_order) {
+  work program{.steps = {}, .links = {}, .lanes = {{serve(0)}}, .pools = 1};
+  constexpr step_index count = 10'000;
+  for (step_index at = 0; at < count; ++at) program.steps.push_back(pooled(1, (at * std::int64_t{7919}) % count));
+  const auto result = replay(program);
+  ASSERT_TRUE(result);
+  for (step_index at = 0; at < count; ++at) ASSERT_EQ(result->begin_ns[at], program.steps[at].recorded_begin_ns);
+}
+
 }  // namespace trimtab::diagnosis

@@ -8,6 +8,8 @@ from trimtab.traces.intervals.build import Lanes as Lanes
 from trimtab.traces.intervals.build import intervals_of as intervals_of
 from trimtab.traces.intervals.build import intervals_of_lanes as intervals_of_lanes
 from trimtab.traces.intervals.build import lanes_of as lanes_of
+from trimtab.traces.intervals.lane_parts import LaneParts as LaneParts
+from trimtab.traces.intervals.lane_parts import parts_of as parts_of
 from trimtab.traces.intervals.model import NO_LANE as NO_LANE
 from trimtab.traces.intervals.model import Doing as Doing
 from trimtab.traces.intervals.model import Group as Group

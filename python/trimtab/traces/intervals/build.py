@@ -12,7 +12,7 @@ from trimtab.traces.intervals.barriers import Barriers
 from trimtab.traces.intervals.gifts import Gifts, LastTask
 from trimtab.traces.intervals.holds import Holds
 from trimtab.traces.intervals.inside import Known, inside
-from trimtab.traces.intervals.lane_parts import LaneParts
+from trimtab.traces.intervals.lane_parts import LaneParts, parts_of
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import NO_LANE, Doing, Group, Integers, Intervals, Kind, Pace
 from trimtab.traces.intervals.moments import ends_of_tasks, progress_of_tasks
@@ -38,8 +38,8 @@ class Lanes:
     ns_per_tick: float
 
 
-def lanes_of(trace: Trace) -> Lanes | None:
-    """None where the process has no events of regions or tasks, or not all of them."""
+def lanes_of(trace: Trace, built: Sequence[LaneParts] | None = None) -> Lanes | None:
+    """None where the process has no events of regions or tasks, or not all of them; `built`: its lanes' parts, if they are known."""
     process = trace.process
     is_whole = all(
         lane.events_written <= len(lane.events) and not lane.events_dropped for lane in process.lanes
@@ -47,7 +47,7 @@ def lanes_of(trace: Trace) -> Lanes | None:
     if not is_whole:
         return None
     start = int(process.header["start_ticks"])
-    built = [LaneParts.of(lane, trace) for lane in process.lanes]
+    built = parts_of(trace) if built is None else built
     has_workers = any(parts.is_worker for parts in built)
     used = [parts for parts in built if _is_used(parts, has_workers)]
     if not any(len(parts.works) for parts in used):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from trimtab.model.enumerations import EventKind, WaitCause
+from trimtab.traces.columns import Groups, ordered
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.model import NO_LANE, Doing, Integers
 
@@ -32,7 +34,7 @@ class Gifts:
         columns = [np.concatenate([table[at] for table in tables]) for at in range(4)]
         # Of one moment the suspension comes first, and the first lane last, so that it is found.
         is_gift = columns[3] != int(Doing.RESUMPTION)
-        order = np.lexsort((columns[3], -columns[2], is_gift, columns[1], columns[0]))
+        order = ordered(columns[0], columns[1], is_gift, -columns[2], columns[3])
         return Gifts(*(column[order] for column in columns))
 
     @property
@@ -44,23 +46,14 @@ class Gifts:
         last = made[np.argmax(self.at[made])]
         return int(self.lane[last]), int(self.at[last])
 
+    @cached_property
+    def of_tasks(self) -> Groups:
+        """The rows of each task."""
+        return Groups.of(self.task, self.at)
+
     def latest(self, task: Integers, until: Integers) -> Integers:
         """The row of the latest gift to each task until then; -1: none is known."""
-        if not len(self.task):
-            return np.full(len(task), -1, np.int64)
-        order = np.lexsort((np.arange(len(task)), until, task))
-        keys = np.concatenate([self.task, task[order]])
-        times = np.concatenate([self.at, until[order]])
-        is_asked = np.concatenate([np.zeros(len(self.task), np.int64), np.ones(len(task), np.int64)])
-        merged = np.lexsort((is_asked, times, keys))
-        rows = np.where(is_asked[merged] == 0, merged, -1)
-        latest = np.maximum.accumulate(np.where(rows >= 0, np.arange(len(rows)), -1))
-        asked = np.flatnonzero(is_asked[merged] == 1)
-        found = np.where(latest[asked] >= 0, rows[latest[asked]], -1)
-        result = np.full(len(task), -1, np.int64)
-        result[order[merged[asked] - len(self.task)]] = found
-        is_own = (result >= 0) & (self.task[np.maximum(result, 0)] == task)
-        return np.where(is_own, result, -1)
+        return self.of_tasks.latest(task, until)
 
 
 def _gifts_of(parts: LaneParts, at: int) -> list[tuple[Integers, Integers, Integers, Integers]]:

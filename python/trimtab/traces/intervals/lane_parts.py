@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model import Lane
 from trimtab.model.enumerations import EventKind
+from trimtab.traces.columns import small
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import Integers
 from trimtab.traces.slices import Role, Slices, lane_slices
@@ -34,8 +36,8 @@ class LaneParts:
     slices: Slices
     low: Integers
     high: Integers
-    inner: Integers
-    owner: Integers
+    inner: NDArray[Any]
+    owner: NDArray[Any]
     works: Integers
     forks: bool
     start: int
@@ -50,13 +52,15 @@ class LaneParts:
         """The process's first thread."""
         return bool(self.lane.header["is_main"])
 
-    def event(self, name: str, places: Integers) -> Integers:
+    def event(self, name: str, places: NDArray[Any]) -> Integers:
         """A field of the events that slices come from."""
-        return self.lane.events[name][self.slices.source[places]].astype(np.int64)
+        values: Integers = self.lane.events[name][self.slices.source[places]].astype(np.int64)
+        return values
 
     def ends(self, begins: Integers) -> Integers:
         """When slices end."""
-        return self.slices.ticks[self.slices.partner[begins]]
+        ticks: Integers = self.slices.ticks[self.slices.partner[begins]]
+        return ticks
 
     def tasks(self) -> Integers:
         """Begins of parts of tasks whose ends are known.
@@ -102,7 +106,7 @@ class LaneParts:
         inner, parent = _innermost(slices.change[changing])
         owner = _owners(slices.role[changing], parent)
         ticks = slices.ticks[changing]
-        begin_of = np.append(changing, -1)  # -1: none
+        begin_of = small(np.append(changing, -1), len(slices))  # -1: none
         own_inner = begin_of[inner]
         own_owner = begin_of[np.where(inner >= 0, owner[inner], -1)]
         is_long = ticks[1:] > ticks[:-1] if len(ticks) else np.empty(0, np.bool_)
@@ -119,6 +123,11 @@ class LaneParts:
             forks,
             start,
         )
+
+
+def parts_of(trace: Trace) -> tuple[LaneParts, ...]:
+    """Of all lanes of a process."""
+    return tuple(LaneParts.of(lane, trace) for lane in trace.process.lanes)
 
 
 def _innermost(change: NDArray[np.int8]) -> tuple[Integers, Integers]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from trimtab.traces.columns import different
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import NO_LANE, Booleans, Doing, Integers
 from trimtab.traces.intervals.pieces import Pieces, joined
@@ -19,7 +20,7 @@ def though_there_was_one(pieces: Pieces, low: Integers, high: Integers) -> Piece
     waits = pieces.pick(is_wait)
     # What follows the end of a wait is another matter: the worker has been given its task.
     release = np.minimum(waits.release, waits.high)
-    edges = np.unique(np.concatenate([waits.low, waits.high, release, low, high]))
+    edges = different(np.concatenate([waits.low, waits.high, release, low, high]))
     first = np.searchsorted(edges, waits.low)
     counts = np.searchsorted(edges, waits.high) - first
     wait = np.repeat(np.arange(len(counts)), counts)

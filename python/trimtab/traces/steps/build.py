@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from trimtab.traces.columns import different
 from trimtab.traces.intervals.build import Lanes
 from trimtab.traces.intervals.pieces import joined
 from trimtab.traces.steps.cuts import LaneSteps, steps_of_lane
@@ -24,7 +25,7 @@ def steps_of_lanes(lanes: Lanes) -> Steps | None:
 
 def _lane(lanes: Lanes, at: int, demands: Demands, arrivals: Arrivals) -> LaneSteps:
     cuts = [demands.at[demands.lane == at], arrivals.until[arrivals.lane == at]]
-    return steps_of_lane(lanes, at, np.unique(np.concatenate(cuts)))
+    return steps_of_lane(lanes, at, different(np.concatenate(cuts)))
 
 
 class _Builder:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trimtab.traces.columns import different, numbered
 from trimtab.traces.intervals.barriers import kinds_of
 from trimtab.traces.intervals.build import Lanes
 from trimtab.traces.intervals.lane_parts import begins_of
@@ -88,7 +89,7 @@ def _of_locks(lanes: Lanes) -> _Table:
     is_next = (holds.subject[1:] == holds.subject[:-1]) & (holds.lane[1:] != holds.lane[:-1])
     later = np.flatnonzero(is_next) + 1
     waited = [parts.event("subject", begins_of(parts, Role.LOCK_WAIT)) for parts in lanes.parts]
-    later = later[np.isin(holds.subject[later], np.unique(np.concatenate(waited)))]
+    later = later[np.isin(holds.subject[later], different(np.concatenate(waited)))]
     later = later[holds.end[later - 1] <= holds.begin[later]]
     return holds.lane[later], holds.begin[later], holds.lane[later - 1], holds.end[later - 1]
 
@@ -97,7 +98,7 @@ def arrivals_of(lanes: Lanes) -> Arrivals:
     """At the ends of regions, and at barriers inside."""
     teams = lanes.known.teams
     is_team = teams.instance > 0
-    instances, join = np.unique(teams.instance[is_team], return_inverse=True)
+    instances, join = numbered(teams.instance[is_team])
     _, first = np.unique(join, return_index=True)
     member = (teams.lane[is_team], teams.end[is_team], join)
     forker, released = teams.forker[is_team][first], teams.released[is_team][first]
@@ -125,5 +126,5 @@ def _barriers(lanes: Lanes, first: int) -> tuple[Integers, Integers, Integers]:
             (np.full(int(is_team.sum()), at, np.int64), parts.ends(begins)[is_team], number[is_team])
         )
     lane, until, number = (np.concatenate([table[column] for table in tables]) for column in range(3))
-    _, join = np.unique(number, return_inverse=True)
+    _, join = numbered(number)
     return lane, until, join + first

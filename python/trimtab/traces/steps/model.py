@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,9 @@ class StepLinks:
     within_ns: Integers
     latency_ns: Integers
     is_lock: NDArray[np.bool_]
+
+    def pick(self, chosen: Any) -> StepLinks:
+        return StepLinks(*(column[chosen] for column in vars(self).values()))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trimtab.traces.columns import Groups, ordered
 from trimtab.traces.intervals.build import Lanes
-from trimtab.traces.intervals.model import NO_LANE, Booleans, Integers
+from trimtab.traces.intervals.model import NO_LANE, Integers
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,17 @@ class TaskDemands:
 
 def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
     """By the events that make tasks ready."""
-    order = np.lexsort((steps.begin, steps.task))
+    order = ordered(steps.task, steps.begin)
     task, begin, number = steps.task[order], steps.begin[order], steps.step[order]
     gifts = lanes.known.gifts
-    place = _first_from(task, begin, gifts.task, gifts.at)
+    place = Groups.of(task, begin).earliest(gifts.task, gifts.at)
     given = (place >= 0) & (gifts.lane != NO_LANE)
     is_part = task[1:] == task[:-1]
     later, earlier = number[1:][is_part], number[:-1][is_part]
     nested = _nested(steps)
     is_first = np.concatenate([[True], ~is_part]) if len(task) else np.zeros(0, np.bool_)
-    is_alone = is_first & ~np.isin(np.arange(len(task)), place[given])
+    is_alone = is_first
+    is_alone[place[given]] = False
     ready = begin.copy()
     from_outside = (place >= 0) & (gifts.lane == NO_LANE)
     ready[place[from_outside]] = gifts.at[from_outside]
@@ -64,25 +66,6 @@ def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
         number[is_alone],
         ready[is_alone],
     )
-
-
-def _first_from(task: Integers, begin: Integers, wanted: Integers, at: Integers) -> Integers:
-    """Of each gift the first step of its task that begins at its moment or later; -1: none.
-
-    The steps are in the order of tasks and begins.
-    """
-    if not len(task) or not len(wanted):
-        return np.full(len(wanted), -1, np.int64)
-    keys, times = np.concatenate([wanted, task]), np.concatenate([at, begin])
-    is_step: Booleans = np.arange(len(keys)) >= len(wanted)
-    order = np.lexsort((is_step, times, keys))
-    places = np.where(is_step[order], order - len(wanted), len(task))
-    following = np.minimum.accumulate(places[::-1])[::-1]
-    found = np.empty(len(keys), np.int64)
-    found[order] = following
-    found = found[: len(wanted)]
-    is_own = (found < len(task)) & (task[np.minimum(found, len(task) - 1)] == wanted)
-    return np.where(is_own, found, -1)
 
 
 def _nested(steps: TaskSteps) -> Integers:

@@ -10,25 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model.enumerations import EventKind
-from trimtab.traces.intervals.lane_parts import LaneParts
+from trimtab.traces.columns import Places, different, ordered
+from trimtab.traces.intervals.lane_parts import LaneParts, parts_of
 from trimtab.traces.tasks.gifts import AllEvents
 from trimtab.traces.tasks.lanes import LaneTasks, capped, occupied, tasks_of_lane, worker_groups
-from trimtab.traces.tasks.lookup import latest_row, rows_of
-from trimtab.traces.tasks.model import NO_TASK, NO_TIME, Gifts, Integers, Lanes, TaskTable
+from trimtab.traces.tasks.model import NO_TIME, Gifts, Integers, Lanes, TaskTable
 from trimtab.traces.tasks.stays import Phases, stays_of
 from trimtab.traces.trace import Trace
 
 _TASK_EVENTS = (EventKind.TASK_BEGIN, EventKind.TASK_RESUMED)
 
 
-def task_table_of(trace: Trace) -> TaskTable | None:
-    """None where the process ran no task that is recorded, or not all events are there."""
+def task_table_of(trace: Trace, built: Sequence[LaneParts] | None = None) -> TaskTable | None:
+    """None where the process ran no task that is recorded, or not all events are there; `built`: as of `lanes_of`."""
     lanes = trace.process.lanes
     if any(lane.events_written > len(lane.events) or lane.events_dropped for lane in lanes):
         return None
     if not any(np.isin(lane.events["kind"], _TASK_EVENTS).any() for lane in lanes):
         return None
-    built = [LaneParts.of(lane, trace) for lane in lanes]
+    built = parts_of(trace) if built is None else built
     used = [parts for parts in built if len(parts.works) or parts.is_worker]
     own = [tasks_of_lane(parts) for parts in used]
     events = AllEvents.of(built)
@@ -65,7 +65,7 @@ def _ns(ticks: Integers, ns_per_tick: float) -> Integers:
 class _Builder:
     """Rows of tasks: first those with an identity, ascending, then a row for each slice of a task without one."""
 
-    ids: NDArray[np.uint64]
+    ids: Places
     count: int
     own: Sequence[LaneTasks]
     rows_of_slices: Sequence[Integers]
@@ -75,12 +75,12 @@ class _Builder:
     @staticmethod
     def of(own: Sequence[LaneTasks], events: AllEvents, ns_per_tick: float) -> _Builder:
         told = [events.created.a, events.ready.a, events.edges.b, events.dependences.b]
-        ids = np.unique(np.concatenate([*(tasks.begun_number for tasks in own), *told]))
-        ids = ids[ids != 0]
-        count = len(ids)
+        numbers = different(np.concatenate([*(tasks.begun_number for tasks in own), *told]).view(np.int64))
+        ids = Places(numbers[numbers != 0])
+        count = len(ids.numbers)
         rows = []
         for tasks in own:
-            row = np.searchsorted(ids, tasks.begun_number).astype(np.int64)
+            row = ids.of(tasks.begun_number.view(np.int64))
             unnamed = tasks.begun_number == 0
             row[unnamed] = count + np.arange(int(unnamed.sum()))
             count += int(unnamed.sum())
@@ -88,8 +88,7 @@ class _Builder:
         return _Builder(ids, count, own, rows, events, ns_per_tick)
 
     def _row(self, numbers: NDArray[np.uint64]) -> Integers:
-        found = rows_of(self.ids.view(np.int64), numbers.view(np.int64)) if len(self.ids) else None
-        return np.full(len(numbers), NO_TASK, np.int64) if found is None else found
+        return self.ids.of(numbers.view(np.int64))
 
     def _begun(self, name: str) -> Any:
         return np.concatenate([getattr(tasks, name) for tasks in self.own])
@@ -111,7 +110,8 @@ class _Builder:
         ready = self._ready(gifts, subject, begin, created)
         phases = Phases(created, ready, begin, last, end_ns)
         stays = stays_of(self._pieces(), phases, gifts, self._suspensions())
-        numbers = np.concatenate([self.ids, np.zeros(self.count - len(self.ids), np.uint64)])
+        ids = self.ids.numbers.view(np.uint64)
+        numbers = np.concatenate([ids, np.zeros(self.count - len(ids), np.uint64)])
         return TaskTable(
             numbers, subject, is_explicit, created, ready, begin, last, stays, gifts, lanes, end_ns
         )
@@ -144,7 +144,7 @@ class _Builder:
         # A giver that has not ended has given nothing.
         is_known = np.concatenate([np.ones(len(receiver) - len(given), np.bool_), given != NO_TIME])
         gifts = Gifts(receiver, at, giver, is_creation, is_edge).pick(is_known & (receiver >= 0))
-        return gifts.pick(np.lexsort((gifts.at_ns, gifts.receiver)))
+        return gifts.pick(ordered(gifts.receiver, gifts.at_ns))
 
     def _ready(
         self, gifts: Gifts, subject: NDArray[np.uint32], begin: Integers, created: Integers
@@ -158,12 +158,12 @@ class _Builder:
         reported = self._row(self.events.ready.a)
         is_reported = np.zeros(self.count, np.bool_)
         is_reported[reported] = True
-        waits_for_report = np.isin(subject, np.unique(subject[reported]))
+        waits_for_report = np.isin(subject, different(subject[reported]))
         waits_for_report[self._row(self.events.dependences.b)] = True
         may_be_ready = has_begun | is_reported | ~waits_for_report
         asked = np.flatnonzero(may_be_ready)
         until = np.where(has_begun, begin, np.iinfo(np.int64).max)[asked]
-        row = latest_row(gifts.receiver, gifts.at_ns, asked, until)
+        row = gifts.of_receivers.latest(asked, until)
         ready = np.full(self.count, NO_TIME, np.int64)
         ready[asked] = np.where(row >= 0, gifts.at_ns[np.maximum(row, 0)] if len(gifts) else 0, NO_TIME)
         return np.where(has_begun & (ready == NO_TIME), begin, ready)
@@ -184,5 +184,5 @@ class _Builder:
         """Task, time and cause of each, in order of task and time."""
         events = self.events.suspended
         task, at = self._row(events.a), _ns(events.at, self.ns_per_tick)
-        order = np.lexsort((at, task))
+        order = ordered(task, at)
         return task[order], at[order], events.arg[order]

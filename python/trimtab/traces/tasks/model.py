@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from trimtab.traces.columns import Groups
 
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
@@ -68,8 +71,13 @@ class Gifts:
     is_creation: Booleans
     is_edge: Booleans
 
+    @cached_property
+    def of_receivers(self) -> Groups:
+        """The rows of each receiver."""
+        return Groups.of(self.receiver, self.at_ns)
+
     def pick(self, chosen: Any) -> Gifts:
-        return Gifts(*(column[chosen] for column in vars(self).values()))
+        return Gifts(*(getattr(self, name)[chosen] for name in Gifts.__dataclass_fields__))
 
     def __len__(self) -> int:
         return len(self.receiver)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trimtab.model.enumerations import WaitCause
+from trimtab.traces.columns import Groups, ordered
 from trimtab.traces.tasks.lanes import RUNNING
-from trimtab.traces.tasks.lookup import latest_row
 from trimtab.traces.tasks.model import NO_TIME, Gifts, Integers, Stays, TaskState
 
 _Pieces = tuple[Integers, Integers, Integers, Integers, Integers]
@@ -31,7 +31,7 @@ def stays_of(pieces: _Pieces, phases: Phases, gifts: Gifts, suspensions: _Suspen
     tables = [_before(phases), _inside(pieces), _between(pieces, gifts, suspensions)]
     joined = _joined(tables)
     whole = joined.pick(joined.end_ns > joined.begin_ns)
-    return whole.pick(np.lexsort((whole.begin_ns, whole.task)))
+    return whole.pick(ordered(whole.task, whole.begin_ns))
 
 
 def _stays(task: Integers, begin: Integers, end: Integers, state: TaskState) -> Stays:
@@ -79,13 +79,13 @@ def _inside(pieces: _Pieces) -> Stays:
 def _between(pieces: _Pieces, gifts: Gifts, suspensions: _Suspensions) -> Stays:
     """From where a task left a lane, or another began on top of it, until it goes on."""
     task, low, high = pieces[:3]
-    order = np.lexsort((low, task))
+    order = ordered(task, low)
     task, low, high = task[order], low[order], high[order]
     is_gap = (task[1:] == task[:-1]) & (low[1:] > high[:-1])
     at = np.flatnonzero(is_gap)
     task, begin, end = task[at], high[at], low[at + 1]
     cause = _causes(task, begin, suspensions)
-    given = latest_row(gifts.receiver, gifts.at_ns, task, end)
+    given = gifts.of_receivers.latest(task, end)
     moment = gifts.at_ns[np.maximum(given, 0)] if len(gifts) else np.zeros(len(task), np.int64)
     ready = np.where((given >= 0) & (moment >= begin) & (cause >= 0), moment, end)
     waiting = _stays(task, begin, ready, TaskState.SUSPENDED)
@@ -96,7 +96,7 @@ def _between(pieces: _Pieces, gifts: Gifts, suspensions: _Suspensions) -> Stays:
 
 def _causes(task: Integers, begin: Integers, suspensions: _Suspensions) -> Integers:
     """Why each task was suspended at that moment; -1: it was not."""
-    row = latest_row(suspensions[0], suspensions[1], task, begin)
+    row = Groups.of(suspensions[0], suspensions[1]).latest(task, begin)
     if not len(suspensions[0]):
         return np.full(len(task), -1, np.int64)
     place = np.maximum(row, 0)
