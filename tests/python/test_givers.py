@@ -293,9 +293,9 @@ def test_who_waits_for_a_message_waits_for_its_sender(tmp_path: Path, begin: flo
     }
     together = intervals_of_job(traces, [own[0], own[1]], [0, 1])
     # The lanes of the first process are 0 and 1.
-    assert {row for row in rows_of(together) if row[3] is Doing.MESSAGE} == {
+    assert {row for row in rows_of(together) if row[3] in (Doing.MESSAGE, Doing.TRANSIT)} == {
         (3, 1 + begin, sent, Doing.MESSAGE, Kind.WAITING, 1),
-        (3, sent, 5 + begin, Doing.MESSAGE, Kind.RESUMING, -1),
+        (3, sent, 5 + begin, Doing.TRANSIT, Kind.RESUMING, -1),
         (3, 5 + begin, 5.5 + begin, Doing.MESSAGE, Kind.RESUMING, -1),
     }
     diagnosis = diagnosis_of_job(traces)

@@ -44,7 +44,7 @@ STEP = np.dtype(
         ("lead_ns", "<i8"),
         ("recorded_begin_ns", "<i8"),
         ("lane", "<u4"),
-        ("pooled", "<u4"),
+        ("pool", "<u4"),
     ]
 )
 LINK = np.dtype(
@@ -80,6 +80,7 @@ class _StepTable(ctypes.Structure):
         ("lanes", ctypes.c_uint32),
         ("servers", ctypes.c_uint32),
         ("server_ends_ns", ctypes.c_void_p),
+        ("server_pools", ctypes.c_void_p),
     )
 
 
@@ -135,7 +136,12 @@ def critical_path(intervals: Table, lanes: int) -> Table:
 
 
 def replay(
-    steps: Table, links: Table, lanes: int, servers: int, server_ends_ns: NDArray[np.int64] | None = None
+    steps: Table,
+    links: Table,
+    lanes: int,
+    servers: int,
+    server_ends_ns: NDArray[np.int64] | None = None,
+    server_pools: NDArray[np.uint32] | None = None,
 ) -> Table:
     """When each step begins, and on which lane, if the program runs again as `steps` and `links` say: records of `BEGUN`.
 
@@ -143,8 +149,9 @@ def replay(
         steps: records of `STEP`; those of a lane in the order in which it does them.
         links: records of `LINK`, by the places of steps.
         lanes: how many there are.
-        servers: so many of the last lanes take steps of the pool when they have done their own.
+        servers: so many of the last lanes take steps of a pool when they have done their own.
         server_ends_ns: from when on each of these begins none; None: they always do.
+        server_pools: whose steps each of these takes, from 1; None: those of pool 1.
 
     Raises:
         CompiledError: steps wait for each other, nobody serves the pool, or there is no such lane or step.
@@ -154,6 +161,9 @@ def replay(
     ends = None if server_ends_ns is None else np.ascontiguousarray(server_ends_ns, np.int64)
     if ends is not None and len(ends) != servers:
         raise CompiledError(f"server_ends_ns: expected {servers} ends, found {len(ends)}")
+    pools = None if server_pools is None else np.ascontiguousarray(server_pools, np.uint32)
+    if pools is not None and len(pools) != servers:
+        raise CompiledError(f"server_pools: expected {servers} pools, found {len(pools)}")
     given = _StepTable(
         steps.ctypes.data,
         len(steps),
@@ -162,6 +172,7 @@ def replay(
         lanes,
         servers,
         None if ends is None else ends.ctypes.data,
+        None if pools is None else pools.ctypes.data,
     )
     return _results("trimtab_replay", given, BEGUN, len(steps))
 

@@ -7,3 +7,5 @@ from trimtab.traces.steps.build import steps_of_lanes as steps_of_lanes
 from trimtab.traces.steps.model import StepLinks as StepLinks
 from trimtab.traces.steps.model import StepPieces as StepPieces
 from trimtab.traces.steps.model import Steps as Steps
+from trimtab.traces.steps.of_job import Member as Member
+from trimtab.traces.steps.of_job import steps_of_job as steps_of_job
