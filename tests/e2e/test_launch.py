@@ -37,6 +37,7 @@ SMALL = {
     "job_multigrid": ["--levels", "5", "--cycles", "3"],
     "job_toy": ["--parcels", "300", "--phases", "2", "--count", "16", "--wait", "200"],
     "job_mesh": ["--blocks", "12", "--points", "50", "--small-steps", "2", "--steps", "10"],
+    "job_late": ["--numbers", "2000", "--severity", "3", "--steps", "20"],
     "job_rotation": ["--size", "6", "--iterations", "3", "--count", "8", "--wait", "200"],
 }
 # As long as nobody ends it.

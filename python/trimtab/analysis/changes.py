@@ -132,7 +132,7 @@ def _changes(replays: Replays) -> Iterator[_Tried]:
     steps = replays.steps
     least_ns = _LEAST_SHARE * steps.span_ns
     for kind, factor in (
-        (ChangeKind.NO_STRAGGLERS, _without_stragglers(steps)),
+        (ChangeKind.NO_STRAGGLERS, _without_stragglers(steps.with_subjects_of_processes())),
         (ChangeKind.NO_PREEMPTION, _without(steps, Doing.PREEMPTED)),
         (ChangeKind.PARALLEL_SERIAL_PART, _parallel_serial(steps)),
     ):

@@ -30,8 +30,11 @@ _CAUSES = {
     Cause.ONE_PRODUCER: (BlameCause.SPAWN_RATE,),
     Cause.LONG_TASK: (BlameCause.STRAGGLER, BlameCause.LAST_ARRIVAL),
     Cause.SUSPENDED_TASKS: (BlameCause.DEPENDENCE_CHAIN,),
-    Cause.LATE_LOCALITY: (BlameCause.DEPENDENCE_CHAIN, BlameCause.LATE_MESSAGE),
+    Cause.LATE_LOCALITY: (BlameCause.DEPENDENCE_CHAIN,),
+    Cause.PROCESS_IMBALANCE: (BlameCause.DEPENDENCE_CHAIN,),
 }
+# Whose first process is the one that the others wait for.
+_OF_A_PROCESS = (Cause.LATE_LOCALITY, Cause.PROCESS_IMBALANCE)
 
 
 def with_chains(findings: Sequence[Finding], job: Job) -> list[Finding]:
@@ -49,6 +52,8 @@ def _chain(finding: Finding, job: Job, chains: Sequence[Chain]) -> tuple[str, ..
     here = [
         chain for chain in fitting if _name(job.parts[chain.process], chain.subject) == finding.subject
     ]
+    if finding.cause in _OF_A_PROCESS:
+        fitting = [chain for chain in fitting if job.parts[chain.process].id == finding.processes[0]]
     if not (candidates := here or (fitting if finding.subject is None else [])):
         return ()
     longest = min(candidates, key=lambda chain: (chain.begin_ns - chain.end_ns, chain.begin_ns))

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.model import NO_SUBJECT
+
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 NO_STEP = -1
@@ -110,6 +112,16 @@ class Steps:
 
     def __len__(self) -> int:
         return len(self.begin_ns)
+
+    def with_subjects_of_processes(self) -> Steps:
+        """The same, where no two processes of a job have a region or kind of task in common."""
+        pieces, processes = self.pieces, len(self.workers_of)
+        own = np.where(
+            pieces.subject == NO_SUBJECT,
+            NO_SUBJECT,
+            pieces.subject * processes + self.process[pieces.step],
+        )
+        return replace(self, pieces=replace(pieces, subject=own))
 
     def with_recorded_workers(self) -> Steps:
         """The same, where each step of a task stays with the worker that did it, in the recorded order."""
