@@ -365,12 +365,18 @@ def test_a_chain_of_waits_goes_over_the_border_of_a_process(tmp_path: Path) -> N
 
 def test_a_job_is_replayed_over_its_processes(tmp_path: Path) -> None:
     diagnosis = diagnosis_of_job(answered(tmp_path))
-    assert diagnosis is not None and (predictions := diagnosis.predictions) is not None
+    assert diagnosis is not None
+    predictions = diagnosis.predictions
+    assert predictions is not None
     assert predictions.error == pytest.approx(0.0, abs=1e-9)
     saved = {(change.kind, change.subject): change.saved_s for change in predictions.changes}
     assert saved[ChangeKind.NO_MESSAGE_LATENCY, NO_SUBJECT] == pytest.approx(1.5)
     # Of the 2.5 s that the remote task takes; what waits for it takes 2 + 4.75 s.
-    places = {predictions.subjects[one]: seconds for (kind, one), seconds in saved.items() if kind is ChangeKind.FASTER}
+    places = {
+        predictions.subjects[one]: seconds
+        for (kind, one), seconds in saved.items()
+        if kind is ChangeKind.FASTER
+    }
     assert places[0, TASK] == pytest.approx(0.625)
     assert places[0, OTHER_TASK] == pytest.approx(0.25 + 0.25 * 4.75)
 

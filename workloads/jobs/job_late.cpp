@@ -37,8 +37,7 @@ int main(int argc, char** argv) {
     if (own == plan.late && delay_ms > 0) std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
     std::uint64_t sum = 0, expected = 0;
     const double time_s = workload::timed(job, [&] {
-      for (std::int64_t step = 0; step < plan.steps; ++step)
-        sum += job.all_reduce(compute(plan, own, step), std::plus<>());
+      for (std::int64_t step = 0; step < plan.steps; ++step) sum += job.all_reduce(compute(plan, own, step), std::plus<>());
     });
     if (line.is_checked)
       for (std::int64_t step = 0; step < plan.steps; ++step)

@@ -49,9 +49,7 @@ def _chain(finding: Finding, job: Job, chains: Sequence[Chain]) -> tuple[str, ..
     """Of the longest wait for this cause, at the finding's place if waits there are known."""
     wanted = _CAUSES.get(Cause(finding.cause), ())
     fitting = [chain for chain in chains if chain.cause in wanted]
-    here = [
-        chain for chain in fitting if _name(job.parts[chain.process], chain.subject) == finding.subject
-    ]
+    here = [chain for chain in fitting if _name(job.parts[chain.process], chain.subject) == finding.subject]
     if finding.cause in _OF_A_PROCESS:
         fitting = [chain for chain in fitting if job.parts[chain.process].id == finding.processes[0]]
     if not (candidates := here or (fitting if finding.subject is None else [])):

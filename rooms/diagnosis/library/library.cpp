@@ -57,7 +57,8 @@ struct step_table {
     made.steps.reserve(count);
     for (std::size_t at = 0; at < count; ++at) {
       const placed_step& item = steps[at];
-      made.steps.push_back({item.duration_ns, item.lead_ns, item.recorded_begin_ns, item.pool != 0 ? item.pool - 1 : no_pool});
+      made.steps.push_back(
+          {item.duration_ns, item.lead_ns, item.recorded_begin_ns, item.pool != 0 ? item.pool - 1 : no_pool});
       if (item.lane == no_lane) continue;
       if (item.lane >= lanes) throw std::invalid_argument(wrong("step", at, "a lane below ", lanes, item.lane));
       made.lanes[item.lane].push_back({duty_kind::own_step, static_cast<std::uint32_t>(at)});

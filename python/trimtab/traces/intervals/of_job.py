@@ -72,9 +72,7 @@ def _shifted(own: Intervals, begin_ns: int, first_lane: int, first_group: int) -
     )
 
 
-def _for_senders(
-    moved: Intervals, own: Intervals, received: Received, senders: dict[int, Sent]
-) -> Intervals:
+def _for_senders(moved: Intervals, own: Intervals, received: Received, senders: dict[int, Sent]) -> Intervals:
     is_message = np.array([group.doing is Doing.MESSAGE for group in own.groups] or [False])
     waits = (
         np.flatnonzero(is_message[own.group] & (own.kind == Kind.WAITING)) if len(own) else np.empty(0, int)

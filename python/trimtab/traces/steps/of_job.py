@@ -49,7 +49,8 @@ def steps_of_job(members: Sequence[Member], subjects: Sequence[Mapping[int, int]
     """
     start_ns = min(round(each.trace.begin_ns) + each.steps.start_ns for each in members)
     moved = [
-        _moved(each, at, known, start_ns) for at, (each, known) in enumerate(zip(members, subjects, strict=True))
+        _moved(each, at, known, start_ns)
+        for at, (each, known) in enumerate(zip(members, subjects, strict=True))
     ]
     lanes = _places_of_lanes(moved)
     first_step = np.cumsum([0, *(len(steps) for steps in moved)])
@@ -125,17 +126,19 @@ def _renumbered(steps: Steps, lanes: Integers, step: int, piece: int) -> Steps:
 
 def _columns(tables: Sequence[Any]) -> dict[str, Any]:
     """The arrays of tables of one class, one behind the other."""
-    names = [field.name for field in fields(tables[0]) if isinstance(getattr(tables[0], field.name), np.ndarray)]
+    names = [
+        field.name for field in fields(tables[0]) if isinstance(getattr(tables[0], field.name), np.ndarray)
+    ]
     return {name: np.concatenate([getattr(table, name) for table in tables]) for name in names}
 
 
 def _joined(members: Sequence[Steps]) -> Steps:
-    return replace(
-        members[0],
+    changed: dict[str, Any] = {
         **_columns(members),
-        pieces=StepPieces(**_columns([steps.pieces for steps in members])),
-        links=StepLinks(**_columns([steps.links for steps in members])),
-    )
+        "pieces": StepPieces(**_columns([steps.pieces for steps in members])),
+        "links": StepLinks(**_columns([steps.links for steps in members])),
+    }
+    return replace(members[0], **changed)
 
 
 def _with_begins(whole: Steps, starts_ns: Sequence[int]) -> Steps:
@@ -144,7 +147,7 @@ def _with_begins(whole: Steps, starts_ns: Sequence[int]) -> Steps:
     own = np.flatnonzero((whole.lane >= 0) & ~whole.is_pooled)
     _, first = np.unique(whole.lane[own], return_index=True)
     to_step = own[first]
-    one_more = {
+    one_more: dict[str, Any] = {
         name: np.concatenate([column, np.zeros(count, column.dtype)])
         for name, column in _columns([whole]).items()
         if len(column) == len(whole) and name not in ("messages", "received_ns")
@@ -170,7 +173,9 @@ def _with_begins(whole: Steps, starts_ns: Sequence[int]) -> Steps:
     return replace(whole, **one_more, links=StepLinks(**_columns([whole.links, begins])))
 
 
-def _with_messages(whole: Steps, members: Sequence[Member], lanes: Sequence[Integers], start_ns: int) -> Steps:
+def _with_messages(
+    whole: Steps, members: Sequence[Member], lanes: Sequence[Integers], start_ns: int
+) -> Steps:
     """Moments at which messages were received become moments at which their senders had sent them, and a latency."""
     alone = alone_by_rank([member.trace for member in members])
     senders = {rank: (members[at].sent, lanes[at]) for rank, at in alone.items()}
