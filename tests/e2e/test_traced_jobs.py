@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import finished
-from test_launch import SMALL, TRANSPORTS
+from test_launch import FEW_CPUS_FOR_MPI, MPIRUNS, SMALL, TRANSPORTS, of_mpi
 from trimtab.analysis.report import build
 from trimtab.model.enumerations import BlameCause, Cause, EventKind
 from trimtab.readers import open_run
@@ -22,9 +24,17 @@ MOST_UNATTRIBUTED = 0.02
 LATE = ["--numbers", "400000", "--steps", "40", "--severity", "8", "--late", "1", "--no-check"]
 
 
+# How jobs are started, and with how many localities.
+STARTS = [*product(TRANSPORTS, (1, 2, 4)), *product(MPIRUNS, (2,))]
+
+
 def traced(trimtab: str, run: Path, size: int, transport: str, program: Path, *options: str) -> None:
-    launch = [trimtab, "launch", "-n", str(size), "--transport", transport, "--", str(program), *options]
-    completed = finished([trimtab, "run", "--trace", "-o", str(run), "--", *launch], timeout=120)
+    if transport in MPIRUNS:
+        launch = of_mpi(transport, size)
+    else:
+        launch = [trimtab, "launch", "-n", str(size), "--transport", transport, "--"]
+    command = [trimtab, "run", "--trace", "-o", str(run), "--", *launch, str(program), *options]
+    completed = finished(command, timeout=120, env={**os.environ, **FEW_CPUS_FOR_MPI})
     assert completed.returncode == 0, completed.stderr
 
 
@@ -37,8 +47,7 @@ def kinds_in(run: Path) -> set[int]:
     }
 
 
-@pytest.mark.parametrize("size", [1, 2, 4])
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(("transport", "size"), STARTS)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_all_waiting_of_a_job_is_charged(
     trimtab: str, workload: Workload, tmp_path: Path, program: str, transport: str, size: int
