@@ -143,7 +143,8 @@ EVENT_KIND = Enumeration(
         EventKind(
             37,
             "parcel_sent",
-            "a call on another locality of the job; the subject is that of the task that it becomes",
+            "a parcel for another locality of the job; the subject is that of the task that a call becomes, else that of the task "
+            "that sends an answer or a letter",
             arg="number of the other locality",
             a="parcel: unique among the parcels and tasks of the process",
             b="task that sends it, or 0",
@@ -152,6 +153,15 @@ EVENT_KIND = Enumeration(
             38,
             "parcel_received",
             "a parcel of another locality has become a task",
+            arg="number of that locality",
+            a=_TASK,
+            b="parcel, as its sender numbers it",
+        ),
+        EventKind(
+            39,
+            "answer_received",
+            "a task can go on or begin because a parcel of another locality has come: the answer to its call, or a letter of a "
+            "collective operation",
             arg="number of that locality",
             a=_TASK,
             b="parcel, as its sender numbers it",
@@ -629,6 +639,12 @@ BLAME_CAUSE = Enumeration(
             13, "blocking_io", "a thread gave its CPU away in the middle of its work", label="blocking I/O"
         ),
         Value(14, "unattributed", "nobody knows: events are missing, or the thread was not observed"),
+        Value(
+            20,
+            "late_message",
+            "a message of another process was on its way: in a queue of its sender, in the transport, or not yet noticed",
+            label="late message",
+        ),
         Value(30, "stage_barrier", "tasks of Spark waited for the end of a stage", label="stage barrier"),
         Value(31, "skew", "one partition has much more data than the others"),
         Value(32, "few_partitions", "a stage has fewer tasks than core slots", label="too few partitions"),

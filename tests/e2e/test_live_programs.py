@@ -170,6 +170,25 @@ def test_the_cap_of_a_task_runtime_is_turned(
     ]
 
 
+def test_knobs_of_messages_are_turned_in_every_locality(
+    start: Callable[..., Program], workload: Callable[[str], Path], trimtab: str
+) -> None:
+    job = [trimtab, "launch", "-n", "2", "--transport", "shm", "--", workload("job_heat")]
+    endless = ["--points", "2000", "--steps", "1000000000", "--no-check"]
+    program = start("env", "TRIMTAB_PARCEL_TUNE=1", *job, *endless)
+
+    def is_known(look: dict[str, Any]) -> bool:
+        return sum(knob["name"].endswith("/under-way") for knob in look["knobs"]) == 2
+
+    look = program.look_when(is_known)
+    (name,) = {knob["name"] for knob in look["knobs"] if knob["name"].endswith("/under-way")}
+    answers = program.top("--set", f"{name}=16").splitlines()
+    assert len(answers) == 2 and all(line.endswith(" -> 16, set by hand") for line in answers), answers
+    assert program.top("--list-knobs").count(f"{name} = 16 (by hand)") == 2
+    assert program.top("--undo", name).splitlines() == [f"{name}: undone"] * 2
+    assert "expected one of" in program.top("--set", f"{name}=3", code=2)
+
+
 def test_a_convoy_is_seen_as_waiting_for_a_lock(start: Callable[..., Program], compiled: Compiled) -> None:
     program = start(compiled(SOURCE), "convoy", str(LONGEST_S))
 

@@ -207,6 +207,27 @@ def test_search_dims_and_jumps(show: Callable[..., Browser]) -> None:
     assert "nothing has this name" in browser.run("document.querySelector('.lane-filters').textContent")
 
 
+def test_a_search_can_hide_all_others(show: Callable[..., Browser]) -> None:
+    browser = show()
+    # Colours of the lanes' own rows, without the names on their left.
+    colors = (
+        f"(() => {{ const c = {CANVAS}; const r = c.width / c.clientWidth; const left = Math.ceil({GUTTER} * r), top = {AXIS} * r;"
+        "const all = c.getContext('2d').getImageData(left, top, c.width - left, c.height - top).data;"
+        "return new Set(new Uint32Array(all.buffer)).size; })()"
+    )
+    search = "document.querySelector('[aria-label=\"Search lanes\"]')"
+    browser.run(f"{search}.value = 'sol'; {search}.dispatchEvent(new Event('input'))")
+    browser.settle()
+    dim = browser.run(colors)
+    hide = "[...document.querySelectorAll('.lane-filters button')].find(each => each.textContent === 'Hide others')"
+    browser.run(f"{hide}.click()")
+    browser.settle()
+    assert browser.run(colors) < dim
+    browser.run(f"{hide}.click()")
+    browser.settle()
+    assert browser.run(colors) == dim
+
+
 def test_filters_of_processes_and_lanes(show: Callable[..., Browser]) -> None:
     browser = show(process(100), process(200, regions=5, begin=2.0))
     browser.run("document.querySelector('#lanes-over-time details').open = true")

@@ -26,6 +26,7 @@ from test_intervals import (
     trace_of,
     wait,
 )
+from trimtab.analysis.changes import ChangeKind
 from trimtab.analysis.diagnosis import diagnosis_of, diagnosis_of_job
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause, EventKind, RecordLevel, WaitCause, WaitKind, WorkerState
@@ -244,15 +245,18 @@ def test_random_tasks_leave_nothing_unattributed(tmp_path: Path, seed: int) -> N
 
 
 def job_of(
-    folder: Path, *localities: list[LaneFile], begins: tuple[float, ...] = (0.0, 0.0)
+    folder: Path,
+    *localities: list[LaneFile],
+    begins: tuple[float, ...] = (0.0, 0.0),
+    walls: tuple[float, ...] = (10.0, 10.0),
 ) -> tuple[Trace, ...]:
     """The processes of a job; the place of each is its rank."""
     processes = [
         ProcessFiles(
             lanes,
             [*NAMES, fact("rank", str(rank)), fact("size", str(len(localities)))],
-            wall=10.0,
-            parallel=10.0,
+            wall=walls[rank],
+            parallel=walls[rank],
             level=RecordLevel.TRACE,
             cpus=1.0,
             pid=100 + rank,
@@ -293,9 +297,9 @@ def test_who_waits_for_a_message_waits_for_its_sender(tmp_path: Path, begin: flo
     }
     together = intervals_of_job(traces, [own[0], own[1]], [0, 1])
     # The lanes of the first process are 0 and 1.
-    assert {row for row in rows_of(together) if row[3] is Doing.MESSAGE} == {
+    assert {row for row in rows_of(together) if row[3] in (Doing.MESSAGE, Doing.TRANSIT)} == {
         (3, 1 + begin, sent, Doing.MESSAGE, Kind.WAITING, 1),
-        (3, sent, 5 + begin, Doing.MESSAGE, Kind.RESUMING, -1),
+        (3, sent, 5 + begin, Doing.TRANSIT, Kind.RESUMING, -1),
         (3, 5 + begin, 5.5 + begin, Doing.MESSAGE, Kind.RESUMING, -1),
     }
     diagnosis = diagnosis_of_job(traces)
@@ -305,6 +309,76 @@ def test_who_waits_for_a_message_waits_for_its_sender(tmp_path: Path, begin: flo
         (charge.cause, charge.subject, charge.seconds) for charge in from_other if charge.subject == TASK
     ] == [(BlameCause.DEPENDENCE_CHAIN, TASK, pytest.approx(3.0))]
     assert sum(part.seconds for part in diagnosis.path) == pytest.approx(10 + begin)
+
+
+def answered(folder: Path) -> tuple[Trace, ...]:
+    """Rank 1 calls at 1 s, and waits from 2 s on; rank 0 computes for it from 1.5 s to 4 s, and the answer takes 1 s."""
+    sender = [
+        state(0, WorkerState.IDLE),
+        state(1.5, WorkerState.RUNS),
+        instant(1.5, EventKind.TASK_CREATED, 9),
+        instant(1.5, EventKind.PARCEL_RECEIVED, 9, 3, 1),
+        task(1.5, 4, 9),
+        instant(4, EventKind.PARCEL_SENT, 10, 9, 1),
+    ]
+    receiver = [
+        state(0, WorkerState.RUNS),
+        instant(0, EventKind.TASK_CREATED, 7),
+        [(0, event(at(0), EventKind.TASK_BEGIN, OTHER_TASK, 7))],
+        instant(1, EventKind.PARCEL_SENT, 3, 7),
+        [(2, event(at(2), EventKind.TASK_SUSPENDED, OTHER_TASK, 7, arg=WaitCause.FUTURE))],
+        state(2, WorkerState.IDLE),
+        instant(5, EventKind.ANSWER_RECEIVED, 7, 10),
+        state(5.25, WorkerState.RUNS),
+        [(5.25, event(at(5.25), EventKind.TASK_RESUMED, OTHER_TASK, 7, arg=WaitCause.FUTURE))],
+        [(10, event(at(10), EventKind.TASK_END, OTHER_TASK, 7))],
+    ]
+    return job_of(folder, workers(sender), workers(receiver), walls=(4.0, 10.0))
+
+
+def test_who_waits_for_an_answer_waits_for_who_computes_it(tmp_path: Path) -> None:
+    diagnosis = diagnosis_of_job(answered(tmp_path))
+    assert diagnosis is not None
+    remote = [c for c in diagnosis.charges if (c.waiting, c.process, c.subject) == (1, 0, TASK)]
+    assert [(charge.cause, charge.seconds) for charge in remote] == [
+        (BlameCause.DEPENDENCE_CHAIN, pytest.approx(2.0))
+    ]
+    late = [charge for charge in diagnosis.charges if charge.cause is BlameCause.LATE_MESSAGE]
+    # The answer was under way from 4 s to 5 s; the call from 1 s to 1.5 s, while rank 0 had no other task.
+    assert sum(charge.seconds for charge in late if charge.waiting == 1) == pytest.approx(1.0)
+    assert not [c for c in diagnosis.charges if c.cause is BlameCause.UNATTRIBUTED and c.waiting == 1]
+    path = {(part.cause, part.subject, part.process): part.seconds for part in diagnosis.path}
+    assert path[None, TASK, 0] == pytest.approx(2.5)
+    assert path[None, OTHER_TASK, 1] == pytest.approx(1.0 + 4.75)
+    assert path[BlameCause.LATE_MESSAGE, NO_SUBJECT, 0] == pytest.approx(1.5)
+    assert path[BlameCause.WAKEUP_LATENCY, NO_SUBJECT, 0] == pytest.approx(0.25)
+    assert sum(path.values()) == pytest.approx(10.0)
+
+
+def test_a_chain_of_waits_goes_over_the_border_of_a_process(tmp_path: Path) -> None:
+    diagnosis = diagnosis_of_job(answered(tmp_path))
+    assert diagnosis is not None
+    (chain,) = [c for c in diagnosis.chains if (c.cause, c.subject) == (BlameCause.DEPENDENCE_CHAIN, TASK)]
+    assert chain.process == 0
+    assert [(link.process, link.group.doing) for link in chain.links] == [(1, Doing.MESSAGE), (0, Doing.WORK)]
+
+
+def test_a_job_is_replayed_over_its_processes(tmp_path: Path) -> None:
+    diagnosis = diagnosis_of_job(answered(tmp_path))
+    assert diagnosis is not None
+    predictions = diagnosis.predictions
+    assert predictions is not None
+    assert predictions.error == pytest.approx(0.0, abs=1e-9)
+    saved = {(change.kind, change.subject): change.saved_s for change in predictions.changes}
+    assert saved[ChangeKind.NO_MESSAGE_LATENCY, NO_SUBJECT] == pytest.approx(1.5)
+    # Of the 2.5 s that the remote task takes; what waits for it takes 2 + 4.75 s.
+    places = {
+        predictions.subjects[one]: seconds
+        for (kind, one), seconds in saved.items()
+        if kind is ChangeKind.FASTER
+    }
+    assert places[0, TASK] == pytest.approx(0.625)
+    assert places[0, OTHER_TASK] == pytest.approx(0.25 + 0.25 * 4.75)
 
 
 def test_processes_without_messages_are_each_alone(tmp_path: Path) -> None:

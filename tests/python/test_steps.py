@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from synthetic import LaneFile, S, event
 from test_intervals import TASK, at, fork, lane, lock, part, trace_of, wait
+from trimtab.analysis import compiled
 from trimtab.analysis.changes import ChangeKind, Prediction, Predictions, predictions_of
 from trimtab.analysis.what_if import Change, Replays
 from trimtab.model.enumerations import EventKind, WaitCause, WorkerState
@@ -142,6 +144,22 @@ def test_more_workers_share_tasks_that_are_ready(tmp_path: Path) -> None:
     assert saved(predictions, ChangeKind.MORE_WORKERS, 1) == pytest.approx(4.0)
     # All four at once, when they have been made.
     assert saved(predictions, ChangeKind.MORE_WORKERS, 4) == pytest.approx(6.5)
+
+
+def test_workers_take_tasks_of_their_own_process_only() -> None:
+    # Three tasks of 2 s in the first process, one in the second; each has a worker.
+    steps = np.zeros(4, compiled.STEP)
+    steps["duration_ns"], steps["lane"], steps["pool"] = 2, compiled.NO_LANE, [1, 1, 1, 2]
+    links = np.zeros(0, compiled.LINK)
+    own = compiled.replay(steps, links, 2, 2, server_pools=np.array([1, 2], np.uint32))
+    assert own["begin_ns"].tolist() == [0, 2, 4, 0]
+    assert own["lane"].tolist() == [0, 0, 0, 1]
+    more = compiled.replay(steps, links, 3, 3, server_pools=np.array([1, 2, 1], np.uint32))
+    assert sorted(more["begin_ns"].tolist()) == [0, 0, 0, 2]
+    with pytest.raises(compiled.CompiledError, match="server_pools: expected 2 pools, found 1"):
+        compiled.replay(steps, links, 2, 2, server_pools=np.array([1], np.uint32))
+    with pytest.raises(compiled.CompiledError, match="no lane serves their pool"):
+        compiled.replay(steps, links, 1, 1, server_pools=np.array([1], np.uint32))
 
 
 def test_a_task_waits_for_what_it_needs(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ export type BlameCause =
   | "spawn rate"
   | "blocking I/O"
   | "unattributed"
+  | "late message"
   | "stage barrier"
   | "skew"
   | "too few partitions"

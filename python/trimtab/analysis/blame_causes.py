@@ -36,7 +36,7 @@ _WITHOUT_GIVER = {
 }
 
 
-_NOT_WOKEN = "what let a suspended task go on is not recorded: a timer, a thread outside of the runtime, or the answer to a message"
+_NOT_WOKEN = "what let a suspended task go on is not recorded: a timer, or a thread outside of the runtime"
 # Of waits without a known giver, and of chains of waits that lead to none.
 _REASONS = {
     Doing.RESUMPTION: _NOT_WOKEN,
@@ -76,6 +76,8 @@ def cause_of(wait: Group, end: int, culprit: Group, kind: Kind) -> BlameCause:
 
 
 def _of_resuming(doing: Doing) -> BlameCause:
+    if doing is Doing.TRANSIT:
+        return BlameCause.LATE_MESSAGE
     return BlameCause.BAD_DISTRIBUTION if doing is Doing.FAR_TASK else BlameCause.WAKEUP_LATENCY
 
 

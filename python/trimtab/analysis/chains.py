@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,17 @@ _LONGEST = 16
 
 @dataclass(frozen=True)
 class Link:
-    """What one lane did: a wait, or at the end of the chain what is to blame for it. Nanoseconds since the process began."""
+    """What one lane of a process did: a wait, or at the end of the chain what is to blame for it.
+
+    Times in nanoseconds since the process began, or the job.
+    """
 
     lane: int
     group: Group
     kind: Kind
     begin_ns: int
     end_ns: int
+    process: int = 0
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Chain:
 
     Attributes:
         subject: region or kind of task; NO_SUBJECT: none.
+        process: that the subject is of, by place.
         begin_ns, end_ns: the part of the first wait that is charged so.
         links: the wait, the waits of those it waits for, and what the last one of these did.
     """
@@ -44,6 +50,12 @@ class Chain:
     begin_ns: int
     end_ns: int
     links: tuple[Link, ...]
+    process: int = 0
+
+    def renumbered(self, places: Sequence[int]) -> Chain:
+        """With other numbers of processes."""
+        links = tuple(replace(link, process=places[link.process]) for link in self.links)
+        return replace(self, links=links, process=places[self.process])
 
 
 def chains_of(intervals: Intervals) -> tuple[Chain, ...]:
@@ -52,7 +64,7 @@ def chains_of(intervals: Intervals) -> tuple[Chain, ...]:
         charges = compiled.charges(compiled.table_of(intervals), len(intervals.lanes))
     except compiled.CompiledError:
         return ()
-    longest: dict[tuple[BlameCause, int], int] = {}
+    longest: dict[tuple[BlameCause, int, int], int] = {}
     length = charges["end_ns"] - charges["begin_ns"]
     for at in _longest_of_classes(intervals, charges, length).tolist():
         key = _cause(intervals, charges, at)
@@ -63,9 +75,14 @@ def chains_of(intervals: Intervals) -> tuple[Chain, ...]:
     lanes = _Lanes(intervals, order, first)
     made = [
         Chain(
-            cause, subject, int(charges["begin_ns"][at]), int(charges["end_ns"][at]), lanes.links(charges[at])
+            cause,
+            subject,
+            int(charges["begin_ns"][at]),
+            int(charges["end_ns"][at]),
+            lanes.links(charges[at]),
+            process,
         )
-        for (cause, subject), at in longest.items()
+        for (cause, subject, process), at in longest.items()
     ]
     return tuple(sorted(made, key=lambda chain: (chain.begin_ns - chain.end_ns, chain.begin_ns)))
 
@@ -89,15 +106,19 @@ def _longest_of_classes(intervals: Intervals, charges: compiled.Table, length: I
     return order[changes]
 
 
-def _cause(intervals: Intervals, charges: compiled.Table, at: int) -> tuple[BlameCause, int]:
+def _cause(intervals: Intervals, charges: compiled.Table, at: int) -> tuple[BlameCause, int, int]:
     charge = charges[at]
     wait = intervals.groups[intervals.group[charge["wait"]]]
+    waiting = intervals.process_of[intervals.group[charge["wait"]]]
     if charge["culprit"] == compiled.NO_INTERVAL:
-        return cause_of(wait, int(charge["end"]), wait, Kind.WAITING), wait.subject
+        return cause_of(wait, int(charge["end"]), wait, Kind.WAITING), wait.subject, waiting
     culprit = intervals.groups[intervals.group[charge["culprit"]]]
     kind = Kind(int(intervals.kind[charge["culprit"]]))
     is_known = int(charge["end"]) == compiled.AT_INTERVAL
-    return cause_of(wait, int(charge["end"]), culprit, kind), culprit.subject if is_known else wait.subject
+    cause = cause_of(wait, int(charge["end"]), culprit, kind)
+    if not is_known:
+        return cause, wait.subject, waiting
+    return cause, culprit.subject, intervals.process_of[intervals.group[charge["culprit"]]]
 
 
 @dataclass(frozen=True)
@@ -130,6 +151,7 @@ class _Lanes:
             Kind(int(own.kind[at])),
             int(own.begin_ns[at]),
             int(own.end_ns[at]),
+            own.process_of[own.group[at]],
         )
 
     def _at(self, lane: int, moment_ns: int) -> int:

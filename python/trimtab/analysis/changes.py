@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,8 @@ class ChangeKind(Enum):
     FASTER = "{subject} takes 25 % less time"
     MORE_WORKERS = "{workers} more, each with a CPU of its own"
     NO_LATENCY = "steps begin as soon as they can"
+    SHARED_BY_PROCESSES = "processes share the work equally"
+    NO_MESSAGE_LATENCY = "messages take no time"
 
 
 @dataclass(frozen=True)
@@ -52,17 +55,23 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of one process.
+    """Of a process or a job.
 
     Attributes:
         changes: in the order in which they were tried.
         error: of the replay of the unchanged run, as a share of its time.
         tasks_move: whether any worker takes tasks in the replay; otherwise they stay with the recorded one, since that fits the recorded run better.
+        subjects: of a job: process, by place, and number there of each subject of the changes.
     """
 
     changes: tuple[Prediction, ...]
     error: float
     tasks_move: bool
+    subjects: tuple[tuple[int, int], ...] = ()
+
+    def renumbered(self, places: Sequence[int]) -> Predictions:
+        """With other numbers of processes."""
+        return replace(self, subjects=tuple((places[process], number) for process, number in self.subjects))
 
 
 def predictions_of(steps: Steps) -> Predictions | None:
@@ -71,7 +80,7 @@ def predictions_of(steps: Steps) -> Predictions | None:
         replays = _best_replays(steps)
         changes: list[Prediction] = []
         budget = _MOST_STEPS // max(len(steps), 1)
-        for kind, subject, count, change in _changes(replays):
+        for kind, subject, count, change in chain(_changes(replays), _between_processes(replays.steps)):
             if len(changes) >= budget:
                 break
             changes.append(Prediction(kind, subject, count, replays.saved_s(change)))
@@ -89,6 +98,33 @@ def _best_replays(steps: Steps) -> Replays:
     return staying if abs(staying.error) < abs(moving.error) / 2 else moving
 
 
+def _between_processes(steps: Steps) -> Iterator[_Tried]:
+    """Of a job of several processes."""
+    if len(steps.workers_of) < 2:
+        return
+    least_ns = _LEAST_SHARE * steps.span_ns
+    factor = _shared_by_processes(steps)
+    if _saved_ns(steps, factor) >= least_ns:
+        yield ChangeKind.SHARED_BY_PROCESSES, NO_SUBJECT, 0, Change(factor)
+    if int(steps.links.latency_ns[steps.links.is_message].sum()) >= least_ns:
+        yield ChangeKind.NO_MESSAGE_LATENCY, NO_SUBJECT, 0, Change(has_messages_on_the_way=False)
+
+
+def _shared_by_processes(steps: Steps) -> Floats:
+    """Each process does an equal share of the work of all, of each region or kind of task."""
+    pieces, factor = steps.pieces, np.ones(len(steps.pieces.step))
+    process = steps.process[pieces.step]
+    is_work = (pieces.doing == int(Doing.WORK)) & (pieces.subject != NO_SUBJECT)
+    processes = len(steps.workers_of)
+    for subject in np.unique(pieces.subject[is_work]).tolist():
+        chosen = np.flatnonzero(is_work & (pieces.subject == subject))
+        work = np.bincount(process[chosen], weights=pieces.length_ns[chosen], minlength=processes)
+        # Of what only one process does, the others have no part.
+        if np.count_nonzero(work) == processes:
+            factor[chosen] = (work.mean() / work)[process[chosen]]
+    return factor
+
+
 _Tried = tuple[ChangeKind, int, int, Change]
 
 
@@ -97,7 +133,7 @@ def _changes(replays: Replays) -> Iterator[_Tried]:
     steps = replays.steps
     least_ns = _LEAST_SHARE * steps.span_ns
     for kind, factor in (
-        (ChangeKind.NO_STRAGGLERS, _without_stragglers(steps)),
+        (ChangeKind.NO_STRAGGLERS, _without_stragglers(steps.with_subjects_of_processes())),
         (ChangeKind.NO_PREEMPTION, _without(steps, Doing.PREEMPTED)),
         (ChangeKind.PARALLEL_SERIAL_PART, _parallel_serial(steps)),
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ STEP = np.dtype(
         ("lead_ns", "<i8"),
         ("recorded_begin_ns", "<i8"),
         ("lane", "<u4"),
-        ("pooled", "<u4"),
+        ("pool", "<u4"),
     ]
 )
 LINK = np.dtype(
@@ -80,6 +80,7 @@ class _StepTable(ctypes.Structure):
         ("lanes", ctypes.c_uint32),
         ("servers", ctypes.c_uint32),
         ("server_ends_ns", ctypes.c_void_p),
+        ("server_pools", ctypes.c_void_p),
     )
 
 
@@ -135,7 +136,12 @@ def critical_path(intervals: Table, lanes: int) -> Table:
 
 
 def replay(
-    steps: Table, links: Table, lanes: int, servers: int, server_ends_ns: NDArray[np.int64] | None = None
+    steps: Table,
+    links: Table,
+    lanes: int,
+    servers: int,
+    server_ends_ns: NDArray[np.int64] | None = None,
+    server_pools: NDArray[np.uint32] | None = None,
 ) -> Table:
     """When each step begins, and on which lane, if the program runs again as `steps` and `links` say: records of `BEGUN`.
 
@@ -144,34 +150,47 @@ def replay(
         links: records of `LINK`, by the places of steps; faster if in order of the step that they come from, first those from
             its begin, and of their latency.
         lanes: how many there are.
-        servers: so many of the last lanes take steps of the pool when they have done their own.
+        servers: so many of the last lanes take steps of a pool when they have done their own.
         server_ends_ns: from when on each of these begins none; None: they always do.
+        server_pools: whose steps each of these takes, from 1; None: those of pool 1.
 
     Raises:
         CompiledError: steps wait for each other, nobody serves the pool, or there is no such lane or step.
         OSError: the compiled library is not there.
     """
-    return _replayed("trimtab_replay", (steps, links, lanes, servers), server_ends_ns, BEGUN, len(steps))
+    program = _Program(steps, links, lanes, servers, server_ends_ns, server_pools)
+    return _replayed("trimtab_replay", program, BEGUN, len(steps))
 
 
-def replayed_end_ns(steps: Table, links: Table, lanes: int, servers: int) -> int:
+def replayed_end_ns(
+    steps: Table, links: Table, lanes: int, servers: int, server_pools: NDArray[np.uint32] | None = None
+) -> int:
     """When the last step ends in such a replay; arguments and errors as of `replay`."""
-    end = _replayed("trimtab_replay_end", (steps, links, lanes, servers), None, np.dtype(np.int64), 1)
-    return int(end[0])
+    program = _Program(steps, links, lanes, servers, None, server_pools)
+    return int(_replayed("trimtab_replay_end", program, np.dtype(np.int64), 1)[0])
 
 
-def _replayed(
-    function: str,
-    program: tuple[Table, Table, int, int],
-    server_ends_ns: NDArray[np.int64] | None,
-    result: np.dtype[Any],
-    room: int,
-) -> Table:
-    steps, links = np.ascontiguousarray(program[0], STEP), np.ascontiguousarray(program[1], LINK)
-    lanes, servers = program[2:]
+class _Program(NamedTuple):
+    """The arguments of `replay`."""
+
+    steps: Table
+    links: Table
+    lanes: int
+    servers: int
+    server_ends_ns: NDArray[np.int64] | None
+    server_pools: NDArray[np.uint32] | None
+
+
+def _replayed(function: str, program: _Program, result: np.dtype[Any], room: int) -> Table:
+    steps, links = np.ascontiguousarray(program.steps, STEP), np.ascontiguousarray(program.links, LINK)
+    lanes, servers = program.lanes, program.servers
+    server_ends_ns, server_pools = program.server_ends_ns, program.server_pools
     ends = None if server_ends_ns is None else np.ascontiguousarray(server_ends_ns, np.int64)
     if ends is not None and len(ends) != servers:
         raise CompiledError(f"server_ends_ns: expected {servers} ends, found {len(ends)}")
+    pools = None if server_pools is None else np.ascontiguousarray(server_pools, np.uint32)
+    if pools is not None and len(pools) != servers:
+        raise CompiledError(f"server_pools: expected {servers} pools, found {len(pools)}")
     given = _StepTable(
         steps.ctypes.data,
         len(steps),
@@ -180,6 +199,7 @@ def _replayed(
         lanes,
         servers,
         None if ends is None else ends.ctypes.data,
+        None if pools is None else pools.ctypes.data,
     )
     return _results(function, given, result, room)
 

@@ -18,6 +18,7 @@ from trimtab.analysis.blame_causes import (
 )
 from trimtab.analysis.chains import Chain, chains_of
 from trimtab.analysis.changes import Predictions, predictions_of
+from trimtab.analysis.keys import keys_of
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces import Trace
@@ -27,12 +28,11 @@ from trimtab.traces.intervals import (
     Kind,
     LaneParts,
     Lanes,
-    intervals_of,
     intervals_of_job,
     intervals_of_lanes,
     lanes_of,
 )
-from trimtab.traces.steps import steps_of_lanes
+from trimtab.traces.steps import Member, steps_of_job, steps_of_lanes
 
 # Of a process whose steps are replayed: more take gigabytes.
 _MOST_PIECES = 8_000_000
@@ -58,6 +58,7 @@ SHARES = {
     # Takes no core.
     Doing.TASKS: "no_core",
     Doing.MESSAGE: "starved",
+    Doing.TRANSIT: "starved",
 }
 
 
@@ -101,8 +102,8 @@ class Diagnosis:
         outside_s: what threads that ran no parts of regions and no tasks computed.
         places: of the processes that it is of, among those that were asked for.
         has_messages: lanes waited for messages of other processes.
-        predictions: what changes would save; None: several processes, too many events, or they contradict each other.
-        chains: how the longest wait of each cause and subject came about; of one process.
+        predictions: what changes would save; None: too many events, or they contradict each other.
+        chains: how the longest wait of each cause and subject came about.
     """
 
     charges: tuple[Charge, ...]
@@ -138,18 +139,22 @@ def diagnosis_of(trace: Trace, parts: Sequence[LaneParts] | None = None) -> Diag
 
 def diagnosis_of_job(traces: Sequence[Trace]) -> Diagnosis | None:
     """Of several processes together, as far as they have all their events; `places` says which. None: fewer than one has."""
-    own = [(place, intervals_of(trace)) for place, trace in enumerate(traces)]
-    complete = [(place, intervals) for place, intervals in own if intervals is not None]
+    own = [(place, lanes_of(trace)) for place, trace in enumerate(traces)]
+    complete = [(place, lanes) for place, lanes in own if lanes is not None]
     del own
     if not complete:
         return None
     places = tuple(place for place, _ in complete)
+    predictions = _predictions_of_job([(traces[place], lanes) for place, lanes in complete], places)
     whole = intervals_of_job(
-        [traces[place] for place in places], [intervals for _, intervals in complete], places
+        [traces[place] for place in places], [intervals_of_lanes(lanes) for _, lanes in complete], places
     )
     del complete
     diagnosis = _diagnosed(whole)
-    return None if diagnosis is None else replace(diagnosis, places=places)
+    if diagnosis is None:
+        return None
+    chains = chains_of(whole) if len(whole) <= _MOST_PIECES else ()
+    return replace(diagnosis, places=places, predictions=predictions, chains=chains)
 
 
 def renumbered(diagnosis: Diagnosis, places: Sequence[int]) -> Diagnosis:
@@ -161,6 +166,8 @@ def renumbered(diagnosis: Diagnosis, places: Sequence[int]) -> Diagnosis:
             for one in diagnosis.charges
         ),
         path=tuple(replace(part, process=places[part.process]) for part in diagnosis.path),
+        chains=tuple(chain.renumbered(places) for chain in diagnosis.chains),
+        predictions=diagnosis.predictions.renumbered(places) if diagnosis.predictions is not None else None,
         places=tuple(places[at] for at in diagnosis.places),
     )
 
@@ -192,6 +199,27 @@ def _predictions(lanes: Lanes) -> Predictions | None:
         return None
     steps = steps_of_lanes(lanes)
     return predictions_of(steps) if steps is not None else None
+
+
+def _predictions_of_job(own: Sequence[tuple[Trace, Lanes]], places: Sequence[int]) -> Predictions | None:
+    """Of processes of which each has steps; with the subjects of the process that has each first."""
+    if sum(len(pieces.low) for _, lanes in own for pieces in lanes.pieces) > _MOST_PIECES:
+        return None
+    members = [Member.of(trace, lanes) for trace, lanes in own]
+    working = [member for member in members if member is not None]
+    if len(working) < len(members):
+        return None
+    numbers = dict[str, int]()
+    firsts: list[tuple[int, int]] = []
+    subjects: list[dict[int, int]] = []
+    for place, (trace, _) in zip(places, own, strict=True):
+        keys = keys_of(trace.process)
+        for number, key in keys.items():
+            if numbers.setdefault(key, len(numbers)) == len(firsts):
+                firsts.append((place, number))
+        subjects.append({number: numbers[key] for number, key in keys.items()})
+    predictions = predictions_of(steps_of_job(working, subjects))
+    return replace(predictions, subjects=tuple(firsts)) if predictions is not None else None
 
 
 def _is_doing(intervals: Intervals, wanted: tuple[Doing, ...]) -> compiled.Table:

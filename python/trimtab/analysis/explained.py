@@ -30,47 +30,61 @@ _CAUSES = {
     Cause.ONE_PRODUCER: (BlameCause.SPAWN_RATE,),
     Cause.LONG_TASK: (BlameCause.STRAGGLER, BlameCause.LAST_ARRIVAL),
     Cause.SUSPENDED_TASKS: (BlameCause.DEPENDENCE_CHAIN,),
+    Cause.LATE_LOCALITY: (BlameCause.DEPENDENCE_CHAIN,),
+    Cause.PROCESS_IMBALANCE: (BlameCause.DEPENDENCE_CHAIN,),
 }
+# Whose first process is the one that the others wait for.
+_OF_A_PROCESS = (Cause.LATE_LOCALITY, Cause.PROCESS_IMBALANCE)
 
 
 def with_chains(findings: Sequence[Finding], job: Job) -> list[Finding]:
-    """Each with its chain, where one process takes part and all its events are there."""
-    process, diagnosis = job.only_part, job.diagnosis
-    if process is None or diagnosis is None:
+    """Each with its chain, where all events are there."""
+    diagnosis = job.diagnosis
+    if diagnosis is None:
         return list(findings)
-    return [replace(finding, chain=_chain(finding, process, diagnosis.chains)) for finding in findings]
+    return [replace(finding, chain=_chain(finding, job, diagnosis.chains)) for finding in findings]
 
 
-def _chain(finding: Finding, process: ProcessReport, chains: Sequence[Chain]) -> tuple[str, ...]:
+def _chain(finding: Finding, job: Job, chains: Sequence[Chain]) -> tuple[str, ...]:
     """Of the longest wait for this cause, at the finding's place if waits there are known."""
     wanted = _CAUSES.get(Cause(finding.cause), ())
     fitting = [chain for chain in chains if chain.cause in wanted]
-    here = [chain for chain in fitting if _name(process, chain.subject) == finding.subject]
+    here = [chain for chain in fitting if _name(job.parts[chain.process], chain.subject) == finding.subject]
+    if finding.cause in _OF_A_PROCESS:
+        fitting = [chain for chain in fitting if job.parts[chain.process].id == finding.processes[0]]
     if not (candidates := here or (fitting if finding.subject is None else [])):
         return ()
     longest = min(candidates, key=lambda chain: (chain.begin_ns - chain.end_ns, chain.begin_ns))
-    return tuple(_sentences(process, longest))
+    return tuple(_sentences(job, longest))
 
 
 def _name(process: ProcessReport, subject: int) -> str | None:
     return process.places[subject][0] if subject != NO_SUBJECT else None
 
 
-def _sentences(process: ProcessReport, chain: Chain) -> list[str]:
+def _sentences(job: Job, chain: Chain) -> list[str]:
     length, begin = _time(chain.end_ns - chain.begin_ns), _time(chain.begin_ns)
     first, *others = chain.links
-    sentences = [f"lane {first.lane} {_words(process, first)}, for {length} from {begin} on"]
+    sentences = [f"{_lane(job, first)} {_words(job, first)}, for {length} from {begin} on"]
     for link in others:
         sentences.append(
-            f"meanwhile lane {link.lane} {_words(process, link)}, for {_time(link.end_ns - link.begin_ns)}"
+            f"meanwhile {_lane(job, link)} {_words(job, link)}, for {_time(link.end_ns - link.begin_ns)}"
         )
     if len(others) == 0:
         sentences.append("who ends that wait is not recorded")
     return sentences
 
 
-def _words(process: ProcessReport, link: Link) -> str:
-    name = _name(process, link.group.subject)
+def _lane(job: Job, link: Link) -> str:
+    if job.only_part is not None:
+        return f"lane {link.lane}"
+    process = job.parts[link.process]
+    rank = process.trace.rank
+    return f"lane {link.lane} of {f'rank {rank}' if rank is not None else f'process {process.trace.pid}'}"
+
+
+def _words(job: Job, link: Link) -> str:
+    name = _name(job.parts[link.process], link.group.subject)
     words = DOINGS[link.group.doing][1]
     if link.kind is Kind.RESUMING:
         words = RESUMINGS.get(link.group.doing, "could go on and has not done it yet in")

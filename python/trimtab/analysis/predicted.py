@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from trimtab.analysis.changes import ChangeKind, Prediction
+from trimtab.analysis.changes import ChangeKind, Prediction, Predictions
 from trimtab.analysis.diagnosis import Diagnosis
 from trimtab.analysis.findings import finding
 from trimtab.analysis.job import Job
@@ -26,18 +26,17 @@ _CHANGES = {
     Cause.SERIAL_PART: ChangeKind.PARALLEL_SERIAL_PART,
     Cause.CPU_CONTENTION: ChangeKind.NO_PREEMPTION,
     Cause.FEW_WORKERS: ChangeKind.MORE_WORKERS,
+    Cause.PROCESS_IMBALANCE: ChangeKind.SHARED_BY_PROCESSES,
+    Cause.LATE_LOCALITY: ChangeKind.SHARED_BY_PROCESSES,
 }
 
 
 def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
     """Gains by replay where there is one, largest first; the others keep what their formula says, as the most they can be."""
-    process = job.only_part
-    diagnosis = job.diagnosis if process is not None else None
-    if process is None or diagnosis is None or not _is_trusted(diagnosis):
+    diagnosis = job.diagnosis
+    if diagnosis is None or not _is_trusted(diagnosis):
         return list(findings)
-    predicted = [
-        _predicted(known, process, diagnosis) for known in [*findings, *_stragglers(process, diagnosis)]
-    ]
+    predicted = [_predicted(known, job, diagnosis) for known in [*findings, *_stragglers(job, diagnosis)]]
     return sorted(predicted, key=lambda known: -known.gain_s)
 
 
@@ -46,7 +45,23 @@ def _is_trusted(diagnosis: Diagnosis) -> bool:
     return predictions is not None and abs(predictions.error) <= _LARGEST_ERROR
 
 
-def _stragglers(process: ProcessReport, diagnosis: Diagnosis) -> list[Finding]:
+def _place(job: Job, predictions: Predictions, subject: int) -> tuple[ProcessReport, int] | None:
+    """The process that a change's subject is of, and its number there; None: the change has none."""
+    if subject == NO_SUBJECT:
+        return None
+    place, number = predictions.subjects[subject] if predictions.subjects else (0, subject)
+    return job.parts[place], number
+
+
+def _name(place: tuple[ProcessReport, int] | None) -> str | None:
+    return place[0].places[place[1]][0] if place is not None else None
+
+
+def _wall_s(job: Job) -> float:
+    return job.only_part.account.wall_s if job.only_part is not None else job.observed_s
+
+
+def _stragglers(job: Job, diagnosis: Diagnosis) -> list[Finding]:
     """gain = by replay with stragglers at their median; where most time was waited for them."""
     predictions = diagnosis.predictions
     waits = [charge for charge in diagnosis.charges if charge.cause is BlameCause.STRAGGLER]
@@ -56,9 +71,10 @@ def _stragglers(process: ProcessReport, diagnosis: Diagnosis) -> list[Finding]:
         else (),
         default=0.0,
     )
-    if not waits or saved_s < _LEAST_GAIN_SHARE * process.account.wall_s:
+    if not waits or saved_s < _LEAST_GAIN_SHARE * _wall_s(job):
         return []
     most = waits[0]
+    process = job.parts[most.process]
     waited_s = sum(charge.seconds for charge in waits)
     made = finding(
         Cause.STRAGGLER,
@@ -70,13 +86,15 @@ def _stragglers(process: ProcessReport, diagnosis: Diagnosis) -> list[Finding]:
     return [replace(made, processes=(process.id,))]
 
 
-def _predicted(known: Finding, process: ProcessReport, diagnosis: Diagnosis) -> Finding:
+def _predicted(known: Finding, job: Job, diagnosis: Diagnosis) -> Finding:
     predictions = diagnosis.predictions
     kind = _CHANGES.get(Cause(known.cause))
     if predictions is None or kind is None:
         return known
     for change in predictions.changes:
-        is_same_place = change.subject == NO_SUBJECT or process.places[change.subject][0] == known.subject
+        is_same_place = change.subject == NO_SUBJECT or (
+            _name(_place(job, predictions, change.subject)) == known.subject
+        )
         if change.kind is kind and is_same_place:
             gain_s = max(change.saved_s, 0.0)
             margin_s = abs(predictions.error) * diagnosis.span_s
@@ -87,27 +105,29 @@ def _predicted(known: Finding, process: ProcessReport, diagnosis: Diagnosis) -> 
 
 
 def what_if_of(job: Job) -> tuple[WhatIf, ...]:
-    """Of the only process that takes part; shortest time first. Without changes where the replay is not trusted."""
-    process = job.only_part
-    diagnosis = job.diagnosis if process is not None else None
-    if process is None or diagnosis is None or (predictions := diagnosis.predictions) is None:
+    """Of the processes that take part, together; shortest time first. Without changes where the replay is not trusted."""
+    diagnosis = job.diagnosis
+    if diagnosis is None or (predictions := diagnosis.predictions) is None:
         return ()
-    wall_s = process.account.wall_s
+    wall_s = _wall_s(job)
     unchanged = WhatIf("nothing: the replay of this run", None, None, wall_s, 0.0, predictions.error)
     if not _is_trusted(diagnosis):
         return (unchanged,)
-    changes = [_what_if(change, process, wall_s, predictions.error) for change in predictions.changes]
+    changes = [_what_if(change, job, wall_s, predictions) for change in predictions.changes]
     return unchanged, *sorted(changes, key=lambda entry: entry.predicted_s)
 
 
-def _what_if(change: Prediction, process: ProcessReport, wall_s: float, error: float) -> WhatIf:
-    has_subject = change.subject != NO_SUBJECT
-    name = process.places[change.subject][0] if has_subject else None
+def _what_if(change: Prediction, job: Job, wall_s: float, predictions: Predictions) -> WhatIf:
+    place = _place(job, predictions, change.subject)
+    name = _name(place)
+    workers = counted(change.count, "worker")
     return WhatIf(
-        change.kind.value.format(subject=name, workers=counted(change.count, "worker")),
+        change.kind.value.format(
+            subject=name, workers=workers if job.only_part is not None else f"in each process {workers}"
+        ),
         name,
-        process.keys[change.subject] if has_subject else None,
+        place[0].keys[place[1]] if place is not None else None,
         wall_s - change.saved_s,
         change.saved_s,
-        error,
+        predictions.error,
     )

@@ -1,4 +1,4 @@
-"""What a process would take with a change: its recorded steps run again, on paper (rooms/diagnosis, `replay`)."""
+"""What a process or a job would take with a change: its recorded steps run again, on paper (rooms/diagnosis, `replay`)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class Change:
 
     Attributes:
         factor: what the length of each piece is multiplied by, shape (pieces,); None: as recorded.
-        more_workers: so many workers take tasks, too.
+        more_workers: so many workers of each process take tasks, too.
         has_locks: whether steps wait for locks.
+        has_messages_on_the_way: whether messages take time from one process to another.
         has_leads: whether steps begin as late as recorded after they could.
     """
 
@@ -31,10 +32,11 @@ class Change:
     more_workers: int = 0
     has_locks: bool = True
     has_leads: bool = True
+    has_messages_on_the_way: bool = True
 
 
 class Replays:
-    """Replays of one process.
+    """Replays of one process, or of all processes of a job.
 
     The replay keeps the recorded order of tasks in queues, and of those who hold a lock.
     """
@@ -75,12 +77,18 @@ class Replays:
         table["lead_ns"] = steps.lead_ns if change.has_leads else 0
         table["recorded_begin_ns"] = self._places_in_order
         table["lane"] = np.where(steps.is_pooled | (steps.lane < 0), compiled.NO_LANE, steps.lane)
-        table["pooled"] = steps.is_pooled
+        table["pool"] = np.where(steps.is_pooled, steps.process + 1, 0)
+        pools = np.arange(1, len(steps.workers_of) + 1, dtype=np.uint32)
+        has_workers = np.array(steps.workers_of) > 0
+        servers = np.concatenate(
+            [np.repeat(pools, steps.workers_of), np.tile(pools[has_workers], change.more_workers)]
+        )
         return compiled.replayed_end_ns(
             table,
             self._links(change, length),
-            steps.lanes + change.more_workers,
-            steps.workers + change.more_workers if steps.workers else 0,
+            steps.lanes + len(servers) - steps.workers,
+            len(servers),
+            servers,
         )
 
     @cached_property
@@ -95,6 +103,10 @@ class Replays:
         if change.factor is not None:
             table = table.copy()
             table["latency_ns"] = self._latencies(length)
+        if not change.has_messages_on_the_way:
+            table = table.copy()
+            is_message = self._sorted_links.is_message
+            table["latency_ns"][is_message] -= self._sorted_links.latency_ns[is_message]
         return table if change.has_locks else table[~self._sorted_links.is_lock]
 
     @cached_property

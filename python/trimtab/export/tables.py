@@ -118,7 +118,7 @@ def _detail(kind: int, arg: int) -> str | None:
         return CAUSES.get(arg, "other")
     if kind == EventKind.WORKER_STATE:
         return WORKER_STATES.get(arg, "other")
-    if kind in (EventKind.PARCEL_SENT, EventKind.PARCEL_RECEIVED):
+    if kind in (EventKind.PARCEL_SENT, EventKind.PARCEL_RECEIVED, EventKind.ANSWER_RECEIVED):
         return f"locality {arg}"
     if kind == EventKind.SINGLE:
         return "executed" if arg else "passed"

@@ -81,8 +81,9 @@ class EventKind(IntEnum):
     TASK_SUSPENDED = 34  # it leaves the lane's stack
     TASK_RESUMED = 35  # on any lane
     EDGE = 36  # task b could not go on before task a gave it something; OpenMP's only where a had not ended when b was created
-    PARCEL_SENT = 37  # a call on another locality of the job; the subject is that of the task that it becomes
+    PARCEL_SENT = 37  # a parcel for another locality of the job; the subject is that of the task that a call becomes, else that of the task that sends an answer or a letter
     PARCEL_RECEIVED = 38  # a parcel of another locality has become a task
+    ANSWER_RECEIVED = 39  # a task can go on or begin because a parcel of another locality has come: the answer to its call, or a letter of a collective operation
     MARK = 40  # the program's own (trimtab.h)
     THREAD_BEGIN = 41
     THREAD_END = 42
@@ -401,6 +402,7 @@ class BlameCause(str, Enum):
     SPAWN_RATE = "spawn rate"  # workers waited for the thread that made the tasks
     BLOCKING_IO = "blocking I/O"  # a thread gave its CPU away in the middle of its work
     UNATTRIBUTED = "unattributed"  # nobody knows: events are missing, or the thread was not observed
+    LATE_MESSAGE = "late message"  # a message of another process was on its way: in a queue of its sender, in the transport, or not yet noticed
     STAGE_BARRIER = "stage barrier"  # tasks of Spark waited for the end of a stage
     SKEW = "skew"  # one partition has much more data than the others
     FEW_PARTITIONS = "too few partitions"  # a stage has fewer tasks than core slots
@@ -533,6 +535,7 @@ EVENT_KINDS = {
     36: "edge",
     37: "parcel_sent",
     38: "parcel_received",
+    39: "answer_received",
     40: "mark",
     41: "thread_begin",
     42: "thread_end",

@@ -128,7 +128,7 @@ class Schedule:
         count = len(self.chosen)
         given = np.asarray(durations)[self.chosen]
         lasting = np.maximum(given * _NS, 0).astype(np.int64)
-        steps["pooled"][:count] = 1
+        steps["pool"][:count] = 1
         steps["duration_ns"][:count] = lasting
         steps["lead_ns"][:count] = self._lead[self.chosen] * _NS
         steps["recorded_begin_ns"][:count] = self._application.tasks["begin"][self.chosen] * _NS

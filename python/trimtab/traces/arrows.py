@@ -171,7 +171,10 @@ def arrows_of(process: Process) -> Arrows:
 
 
 def parcel_arrows(processes: Sequence[Process]) -> list[Ends]:
-    """For each process, by lane, the arrows of parcels that leave and enter it: from where a call was sent to where its task begins.
+    """For each process, by lane, the arrows of parcels that leave and enter it.
+
+    They lead from where a call was sent to where its task begins, and from where an answer was sent to where the task that it
+    lets go on does so.
 
     Their numbers begin at `FIRST_PARCEL`. Localities are told apart by their ranks; of processes with the same rank nothing is said.
     """
@@ -185,10 +188,10 @@ def parcel_arrows(processes: Sequence[Process]) -> list[Ends]:
     entering: list[list[_Numbered]] = [[] for _ in processes]
     first = FIRST_PARCEL
     for at in senders.values():
-        received = _placed(processes[at], (EventKind.PARCEL_RECEIVED,))
+        received = _placed(processes[at], (EventKind.PARCEL_RECEIVED, EventKind.ANSWER_RECEIVED))
         if not len(received):
             continue
-        parts = _placed(processes[at], (EventKind.TASK_BEGIN,))
+        parts = _placed(processes[at], (EventKind.TASK_BEGIN, EventKind.TASK_RESUMED))
         parts = parts[np.lexsort((parts["ticks"], parts["a"]))]
         for rank in np.unique(received["arg"]).tolist():
             if rank not in sent:
@@ -204,9 +207,9 @@ def parcel_arrows(processes: Sequence[Process]) -> list[Ends]:
 
 
 def _parcels_between(sent: Placed, received: Placed, parts: Placed) -> tuple[Placed, Placed]:
-    """Of parcels whose sending and whose task's begin are recorded."""
+    """Of parcels whose sending, and what their task did next, are recorded."""
     sent = sent[np.argsort(sent["a"], kind="stable")]
-    at, first_parts = _first(sent, received["b"]), _first(parts, received["a"])
+    at, first_parts = _first(sent, received["b"]), _next(parts, received["a"], received["ticks"])
     is_known = (at >= 0) & (first_parts >= 0)
     return sent[at[is_known]], parts[first_parts[is_known]]
 

@@ -34,11 +34,11 @@ struct interval_table {
   lane_order order() const { return {std::span(intervals, count), lanes}; }
 };
 
-// A step of a lane, of the pool, or of neither.
+// A step of a lane, of a pool, or of neither.
 struct placed_step {
   std::int64_t duration_ns, lead_ns, recorded_begin_ns;
-  lane_index lane;       // no_lane: the pool's, or a join
-  std::uint32_t pooled;  // not 0: the pool's
+  lane_index lane;     // no_lane: a pool's, or a join
+  std::uint32_t pool;  // from 1; 0: none
 };
 
 struct step_table {
@@ -46,17 +46,20 @@ struct step_table {
   std::size_t count;
   const link* links;
   std::size_t link_count;
-  lane_index lanes, servers;           // the last `servers` of the lanes serve the pool when they have done their own steps
-  const std::int64_t* server_ends_ns;  // from when on each of them begins no step of the pool; null: never
+  lane_index lanes, servers;           // the last `servers` of the lanes serve a pool when they have done their own steps
+  const std::int64_t* server_ends_ns;  // from when on each of them begins no step of its pool; null: never
+  const std::uint32_t* server_pools;   // the pool of each, from 1; null: the first one
 
   work program() const {
     work made;
     made.pools = 1;
+    for (std::size_t at = 0; at < count; ++at) made.pools = std::max(made.pools, steps[at].pool);
     made.lanes.resize(lanes);
     made.steps.reserve(count);
     for (std::size_t at = 0; at < count; ++at) {
       const placed_step& item = steps[at];
-      made.steps.push_back({item.duration_ns, item.lead_ns, item.recorded_begin_ns, item.pooled != 0 ? 0 : no_pool});
+      made.steps.push_back(
+          {item.duration_ns, item.lead_ns, item.recorded_begin_ns, item.pool != 0 ? item.pool - 1 : no_pool});
       if (item.lane == no_lane) continue;
       if (item.lane >= lanes) throw std::invalid_argument(wrong("step", at, "a lane below ", lanes, item.lane));
       made.lanes[item.lane].push_back({duty_kind::own_step, static_cast<std::uint32_t>(at)});
@@ -69,6 +72,8 @@ struct step_table {
     for (lane_index at = first; at < lanes; ++at) {
       duty serving{duty_kind::serve_pool, 0};
       if (server_ends_ns != nullptr) serving.until_ns = server_ends_ns[at - first];
+      if (server_pools != nullptr) serving.index = server_pools[at - first] - 1;
+      if (serving.index >= made.pools) continue;  // it would find nothing to do
       made.lanes[at].push_back(serving);
     }
     return made;

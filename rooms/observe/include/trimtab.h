@@ -133,6 +133,8 @@ typedef struct trimtab_api {
    * which travels with the call: 0: there is none. `from`, `to`: the other process's rank. */
   uint64_t (*parcel_sent)(uint32_t subject, uint32_t to);
   void (*parcel_received)(uint32_t subject, uint64_t task, uint32_t from, uint64_t parcel);
+  /* A parcel that lets a task go on, or begin, that is there already; since format 1.7. */
+  void (*answer_received)(uint64_t task, uint32_t from, uint64_t parcel);
 } trimtab_api;
 
 /* Of trimtab_api.level. */

@@ -113,6 +113,13 @@ void api_parcel_received(std::uint32_t subject, std::uint64_t task, std::uint32_
   own_lane->record(event_kind::parcel_received, subject - 1, static_cast<std::uint16_t>(from), task, parcel, base::now());
 }
 
+void api_answer_received(std::uint64_t task, std::uint32_t from, std::uint64_t parcel) {
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr) return;
+  own_lane->count_hook(1);
+  own_lane->record(event_kind::answer_received, no_subject, static_cast<std::uint16_t>(from), task, parcel, base::now());
+}
+
 void api_edge(std::uint64_t before, std::uint64_t after) { api_task_edge(before, after, TRIMTAB_CAUSE_OTHER); }
 
 std::uint32_t api_level() { return static_cast<std::uint32_t>(the_recorder.level()); }
@@ -295,6 +302,7 @@ constexpr trimtab_api make_api() {
   table.process_folder = api_process_folder;
   table.parcel_sent = api_parcel_sent;
   table.parcel_received = api_parcel_received;
+  table.answer_received = api_answer_received;
   return table;
 }
 

@@ -173,8 +173,8 @@ void coroutine_stays(task& promise) noexcept {
 void coroutine_is_told(const task& promise, recording::cause reason) noexcept {
   const coroutine_context* const context = coroutine_context::cast(promise.kind_of_work);
   worker* const this_worker = worker::current();
-  if (context != nullptr && context->id() != 0 && this_worker != nullptr)
-    recording::edge(this_worker->running().id, context->id(), reason);
+  if (context != nullptr && context->id() != 0)
+    recording::edge(this_worker != nullptr ? this_worker->running().id : 0, context->id(), reason);
 }
 
 std::exception_ptr stopped_error() noexcept { return std::make_exception_ptr(stopped()); }

@@ -20,6 +20,7 @@ namespace {
 // Set once, before `current` says that anything is recorded.
 constinit const trimtab_api* api = nullptr;
 constinit bool knows_parcels = false;
+constinit bool knows_answers = false;
 constinit std::atomic<std::uint32_t> runtimes{0};
 
 // What the runtimes are called, for their workers' names. Those beyond have workers without.
@@ -48,9 +49,24 @@ void turn_on() noexcept {
   api = trimtab_tasks_api();
   if (api == nullptr) return;
   knows_parcels = api->bytes >= offsetof(trimtab_api, parcel_received) + sizeof(api->parcel_received);
+  knows_answers = api->bytes >= offsetof(trimtab_api, answer_received) + sizeof(api->answer_received);
   // The recorder has measured the clock that all stamps are of.
   base::clock_is_tsc = api->clock() == TRIMTAB_CLOCK_TSC;
   detail::current.store(api->level() == TRIMTAB_TRACE ? level::trace : level::profile, std::memory_order_release);
+}
+
+struct arrived_parcel {
+  std::uint64_t number = 0;  // 0: none
+  std::uint32_t from = 0;
+};
+constinit thread_local arrived_parcel parcel_of_thread;
+
+// True: the task goes on because of the parcel that this thread handles.
+bool is_answered(std::uint64_t task) noexcept {
+  const arrived_parcel parcel = parcel_of_thread;
+  if (task == 0 || parcel.number == 0) return false;
+  api->answer_received(task, parcel.from, parcel.number);
+  return true;
 }
 
 constexpr std::uint32_t number_of(cause reason) noexcept { return static_cast<std::uint32_t>(reason); }
@@ -190,7 +206,10 @@ std::uint64_t task_created(std::uint32_t subject, std::uint64_t cause_task) noex
 }
 
 void task_ready(std::uint32_t subject, std::uint64_t task, std::uint64_t cause_task) noexcept {
-  if (task != 0) api->task_ready(subject, task, cause_task);
+  if (task == 0) return;
+  // A task that receives while it sends is not the cause.
+  api->task_ready(subject, task, parcel_of_thread.number != 0 ? 0 : cause_task);
+  is_answered(task);
 }
 
 void task_begin(std::uint32_t subject, std::uint64_t task) noexcept {
@@ -210,6 +229,8 @@ void task_resumed(std::uint32_t subject, std::uint64_t task, cause reason, base:
 }
 
 void edge(std::uint64_t predecessor, std::uint64_t successor, cause reason) noexcept {
+  // An input of a task of a graph may have come long before the parcel.
+  if (reason != cause::slot && is_answered(successor)) return;
   if (predecessor != 0 && successor != 0) api->task_edge(predecessor, successor, number_of(reason));
 }
 
@@ -221,7 +242,14 @@ std::uint64_t parcel_sent(std::uint32_t subject, std::uint32_t to) noexcept {
 
 void parcel_received(std::uint32_t subject, std::uint64_t task, std::uint32_t from, std::uint64_t parcel) noexcept {
   if (task != 0 && parcel != 0 && knows_parcels) api->parcel_received(subject, task, from, parcel);
+  parcel_of_thread = {};
 }
+
+void handled_parcel::begin(std::uint32_t from, std::uint64_t parcel) noexcept {
+  if (knows_answers) parcel_of_thread = {parcel, from};
+}
+
+void handled_parcel::end() noexcept { parcel_of_thread = {}; }
 
 std::uint32_t counter(const char* path, const char* unit, bool is_cumulative) noexcept {
   return is_enabled() ? api->path_counter(path, unit, is_cumulative ? 1 : 0) : 0;

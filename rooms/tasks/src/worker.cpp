@@ -155,8 +155,10 @@ void worker::go_on(stack& suspended) noexcept {
 
 void worker::ready(stack& suspended) noexcept {
   worker* const this_worker = current();
-  if (suspended.running.id != 0 && this_worker != nullptr && this_worker->m_running != nullptr) [[unlikely]]
-    recording::edge(this_worker->m_running->id, suspended.running.id);
+  if (suspended.running.id != 0) [[unlikely]] {
+    const bool is_in_task = this_worker != nullptr && this_worker->m_running != nullptr;
+    recording::edge(is_in_task ? this_worker->m_running->id : 0, suspended.running.id);
+  }
   if (this_worker != nullptr && this_worker->m_owner == suspended.owner) return this_worker->go_on(suspended);
   suspended.owner->place(suspended.resumption);
 }

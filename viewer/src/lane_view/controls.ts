@@ -56,6 +56,16 @@ export function filters(view: LaneView, jump: (stretch: Stretch, chosen: Chosen)
     const all = longestOf(view.processes, chosen);
     if (all.length) jump(all[(place = (place + 1) % all.length)]!, chosen);
   });
+  const hide = h(
+    "button",
+    { type: "button", "aria-pressed": "false", title: "Hide what is not chosen" },
+    "Hide others",
+  );
+  hide.addEventListener("click", () => {
+    const isHidden = hide.getAttribute("aria-pressed") !== "true";
+    hide.setAttribute("aria-pressed", String(isHidden));
+    view.hideOthers(isHidden);
+  });
   const lanes = h("input", { type: "search", placeholder: "Lanes: 0-3, main", "aria-label": "Filter lanes" });
   const process = h("select", { "aria-label": "Process of the lanes" });
   append(
@@ -69,7 +79,7 @@ export function filters(view: LaneView, jump: (stretch: Stretch, chosen: Chosen)
   };
   lanes.addEventListener("input", apply);
   process.addEventListener("change", apply);
-  return h("div", { class: "lane-filters" }, search, lanes, view.processes.length > 1 && process, found);
+  return h("div", { class: "lane-filters" }, search, hide, lanes, view.processes.length > 1 && process, found);
 }
 
 function matches(view: LaneView, chosen: Chosen): string {
@@ -79,7 +89,7 @@ function matches(view: LaneView, chosen: Chosen): string {
     : "nothing has this name";
 }
 
-/** A button for each state that there is: the others become dim. */
+/** A button for each state that there is: the others become dim, or are hidden. */
 export function key(view: LaneView): HTMLElement {
   const there = new Set(
     view.processes.flatMap((process) => process.longest.map((each) => process.classes[each.kind]?.state)),

@@ -34,7 +34,7 @@ export const LOOKS: readonly Look[] = [
 export const lookOf = (state: number): Look => LOOKS[state] ?? { color: "var(--others)", pattern: 0 };
 const WORK = 0;
 /** How much of a class that nobody asked for is left. */
-const DIMMED = 0.16;
+export const DIMMED = 0.16;
 
 export type Rgb = [number, number, number];
 
@@ -47,8 +47,13 @@ export const between = (one: Rgb, other: Rgb, part: number): Rgb =>
 /** As the bytes of a picture have it, on machines with the low byte first (all that browsers run on). */
 export const packedColor = ([r, g, b]: Rgb): number => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
-/** The looks of a process's classes; with `chosen`, all others are dim. */
-export function inksOf(process: LaneProcess, color: (name: string) => string, chosen: Chosen | null): Inks {
+/** The looks of a process's classes; with `chosen`, all others keep this share of their colour: 0 hides them. */
+export function inksOf(
+  process: LaneProcess,
+  color: (name: string) => string,
+  chosen: Chosen | null,
+  others = DIMMED,
+): Inks {
   const count = process.classes.length;
   const inks: Inks = {
     ink: new Uint32Array(count),
@@ -61,7 +66,7 @@ export function inksOf(process: LaneProcess, color: (name: string) => string, ch
     bright = rgb("var(--bg)");
   process.classes.forEach((each, at) => {
     const base = rgb(colorOf(process, each, color));
-    const left = chosen === null || chosen(each, process) ? 1 : DIMMED;
+    const left = chosen === null || chosen(each, process) ? 1 : others;
     inks.ink[at] = packedColor(between(panel, base, left));
     inks.second[at] = packedColor(between(panel, between(base, bright, 0.55), left));
     inks.pattern[at] = lookOf(each.state).pattern;

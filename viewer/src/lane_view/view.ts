@@ -6,7 +6,7 @@ import { AXIS, GUTTER, type Layout, layoutOf, MOST_HEIGHT, type Row, rowOf } fro
 import { Mix } from "./mix";
 import type { Chosen, LaneModel, LaneProcess } from "./model";
 import { drawArrow, drawAxis, drawBox, drawLabel, drawNames, type Frame, originOf, setOrigins } from "./overlay";
-import { type Inks, inksOf, packedColor, rgb } from "./palette";
+import { DIMMED, type Inks, inksOf, packedColor, rgb } from "./palette";
 import { drawLane } from "./raster";
 import type { TileStore } from "./tiles";
 import { firstFrom, type Shown, shownOf, type Stretch, stretchAt, stretchOf } from "./window";
@@ -38,6 +38,7 @@ export class LaneView {
   #inks = new Map<LaneProcess, Inks>();
   #shown = new Map<LaneProcess, Shown>();
   #chosen: Chosen | null = null;
+  #others = DIMMED;
   #isShown: (process: LaneProcess, lane: number) => boolean = () => true;
   #mix = new Mix(1);
   #image: ImageData | null = null;
@@ -101,9 +102,14 @@ export class LaneView {
     this.redraw();
     this.changed();
   }
-  /** Dims all that is not chosen; null: nothing is dim. */
+  /** Dims or hides all that is not chosen; null: nothing is. */
   choose(chosen: Chosen | null): void {
     this.#chosen = chosen;
+    this.recolor();
+  }
+  /** Whether what is not chosen is hidden, and not only dim. */
+  hideOthers(isHidden: boolean): void {
+    this.#others = isHidden ? 0 : DIMMED;
     this.recolor();
   }
   get chosen(): Chosen | null {
@@ -204,7 +210,7 @@ export class LaneView {
 
   #inksOf(process: LaneProcess): Inks {
     let inks = this.#inks.get(process);
-    if (inks === undefined) this.#inks.set(process, (inks = inksOf(process, this.color, this.#chosen)));
+    if (inks === undefined) this.#inks.set(process, (inks = inksOf(process, this.color, this.#chosen, this.#others)));
     return inks;
   }
 

@@ -67,6 +67,7 @@ def _gifts_of(parts: LaneParts, at: int) -> list[tuple[Integers, Integers, Integ
         (EventKind.EDGE, "b", Doing.DEPENDENCE),
         (EventKind.TASK_SUSPENDED, "a", Doing.RESUMPTION),
         (EventKind.PARCEL_RECEIVED, "a", Doing.MESSAGE),
+        (EventKind.ANSWER_RECEIVED, "a", Doing.MESSAGE),
     ):
         chosen = events["kind"] == kind
         if kind == EventKind.EDGE:

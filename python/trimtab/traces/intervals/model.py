@@ -65,6 +65,8 @@ class Doing(IntEnum):
     """A worker without a task, until a suspended one can go on; who let it go on is not recorded."""
     MESSAGE = 20
     """A worker without a task, until a message of another process has become one."""
+    TRANSIT = 21
+    """A worker without a task, from when a message of another process was sent until it was received."""
     END = 19
     """A worker behind the last task of all."""
 

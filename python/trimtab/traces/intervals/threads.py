@@ -24,7 +24,7 @@ _GIFTS = (EventKind.TASK_CREATED, EventKind.TASK_READY, EventKind.EDGE)
 def gives_tasks(parts: LaneParts) -> bool:
     """It is no worker, and made tasks or made them ready; not a thread that receives them from other processes."""
     kind = parts.lane.events["kind"]
-    is_receiver = bool((kind == EventKind.PARCEL_RECEIVED).any())
+    is_receiver = bool(among(kind, (EventKind.PARCEL_RECEIVED, EventKind.ANSWER_RECEIVED)).any())
     return not parts.is_worker and not is_receiver and bool(among(kind, _GIFTS).any())
 
 

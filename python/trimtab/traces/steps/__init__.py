@@ -8,3 +8,5 @@ from trimtab.traces.steps.model import NO_PIECE as NO_PIECE
 from trimtab.traces.steps.model import StepLinks as StepLinks
 from trimtab.traces.steps.model import StepPieces as StepPieces
 from trimtab.traces.steps.model import Steps as Steps
+from trimtab.traces.steps.of_job import Member as Member
+from trimtab.traces.steps.of_job import steps_of_job as steps_of_job

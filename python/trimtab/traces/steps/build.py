@@ -92,6 +92,7 @@ class _Builder:
                 self._in_ns(within),
                 self._in_ns(latency),
                 is_lock.astype(np.bool_),
+                np.zeros(len(to_step), np.bool_),
             ),
             np.concatenate([self._first_of_step, nothing + NO_PIECE]),
             self._in_ns(begin),
@@ -104,6 +105,11 @@ class _Builder:
             len(self._built),
             sum(parts.is_worker for parts in self._lanes.parts),
             int((self._high.max() - start) * self._ns),
+            np.zeros(len(begin), np.int64),
+            (sum(parts.is_worker for parts in self._lanes.parts),),
+            round(start * self._ns),
+            count + joins + np.flatnonzero(tasks.is_message),
+            self._in_ns(tasks.ready[tasks.is_message]),
         )
 
     def _in_ns(self, ticks: Integers) -> Integers:

@@ -1,4 +1,4 @@
-"""The steps of a process: what a replay runs again."""
+"""The steps of a process or a job: what a replay runs again."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from trimtab.model import NO_SUBJECT
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -53,6 +55,7 @@ class StepLinks:
         within_ns: how far into that piece.
         latency_ns: what passed from then, in the recorded run, before the moment that counts.
         is_lock: it waits for a lock.
+        is_message: it waits for a message of another process.
     """
 
     to_step: Integers
@@ -61,6 +64,7 @@ class StepLinks:
     within_ns: Integers
     latency_ns: Integers
     is_lock: NDArray[np.bool_]
+    is_message: NDArray[np.bool_]
 
     def pick(self, chosen: Any) -> StepLinks:
         return StepLinks(*(column[chosen] for column in vars(self).values()))
@@ -77,13 +81,18 @@ class Steps:
         begin_ns: when each step began in the recorded run.
         lead_ns: from when each could begin until it did.
         lane: that did it; -1: none.
-        is_pooled: any worker may do it.
+        is_pooled: any worker of its process may do it.
         clock_ns: how long steps without a lane take: 0 of joins.
         phase: the join at which the lane arrives after this step; NO_STEP: none.
         owner: number of the task of each step; 0: none.
         lanes: how many there are.
-        workers: so many of them serve the pool; they come last.
+        workers: so many of them serve pools; they come last, by process.
         span_ns: from the first begin of a step to the last end.
+        process: by place, that each step is of.
+        workers_of: how many workers each process has.
+        start_ns: when the first step began, since the process did.
+        messages: moments of the clock at which messages of other processes were received; their senders are not known here.
+        received_ns: shape (messages,): when, since the process began.
     """
 
     pieces: StepPieces
@@ -99,9 +108,24 @@ class Steps:
     lanes: int
     workers: int
     span_ns: int
+    process: Integers
+    workers_of: tuple[int, ...]
+    start_ns: int
+    messages: Integers
+    received_ns: Integers
 
     def __len__(self) -> int:
         return len(self.begin_ns)
+
+    def with_subjects_of_processes(self) -> Steps:
+        """The same, where no two processes of a job have a region or kind of task in common."""
+        pieces, processes = self.pieces, len(self.workers_of)
+        own = np.where(
+            pieces.subject == NO_SUBJECT,
+            NO_SUBJECT,
+            pieces.subject * processes + self.process[pieces.step],
+        )
+        return replace(self, pieces=replace(pieces, subject=own))
 
     def with_recorded_workers(self) -> Steps:
         """The same, where each step of a task stays with the worker that did it, in the recorded order."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from trimtab.traces.columns import Groups, ordered
 from trimtab.traces.intervals.build import Lanes
-from trimtab.traces.intervals.model import NO_LANE, Integers
+from trimtab.traces.intervals.model import NO_LANE, Booleans, Doing, Integers
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,9 @@ class TaskDemands:
     Attributes:
         step, giver, given: the step waits until that lane has come to that moment (ticks); shape (gifts,).
         later, earlier: the first waits for the end of the second; shape (pairs,).
-        without_giver: steps of which nobody knows who made them ready.
+        without_giver: steps of which nobody of the process made them ready.
         ready: when each of those was.
+        is_message: those that a message of another process made ready.
     """
 
     step: Integers
@@ -39,6 +40,7 @@ class TaskDemands:
     earlier: Integers
     without_giver: Integers
     ready: Integers
+    is_message: Booleans
 
 
 def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
@@ -47,7 +49,8 @@ def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
     task, begin, number = steps.task[order], steps.begin[order], steps.step[order]
     gifts = lanes.known.gifts
     place = Groups.of(task, begin).earliest(gifts.task, gifts.at)
-    given = (place >= 0) & (gifts.lane != NO_LANE)
+    is_message = gifts.doing == int(Doing.MESSAGE)
+    given = (place >= 0) & (gifts.lane != NO_LANE) & ~is_message
     is_part = task[1:] == task[:-1]
     later, earlier = number[1:][is_part], number[:-1][is_part]
     nested = _nested(steps)
@@ -55,8 +58,10 @@ def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
     is_alone = is_first
     is_alone[place[given]] = False
     ready = begin.copy()
-    from_outside = (place >= 0) & (gifts.lane == NO_LANE)
+    from_outside = (place >= 0) & ((gifts.lane == NO_LANE) | is_message)
     ready[place[from_outside]] = gifts.at[from_outside]
+    by_message = np.isin(np.arange(len(task)), place[(place >= 0) & is_message])
+    is_alone |= by_message
     return TaskDemands(
         number[place[given]],
         gifts.lane[given],
@@ -65,6 +70,7 @@ def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
         np.concatenate([earlier, steps.step[nested - 1]]),
         number[is_alone],
         ready[is_alone],
+        by_message[is_alone],
     )
 
 

@@ -11,6 +11,8 @@
 #include "trimtab/parcels/archive/exceptions.hpp"
 #include "trimtab/parcels/calls/locality_lost.hpp"
 #include "trimtab/parcels/objects/object_table.hpp"
+#include "trimtab/tasks/core/recording.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 #include "view/load_gossip.hpp"
 
 namespace trimtab::parcels {
@@ -56,6 +58,13 @@ std::uint64_t take_number(bytes_view& content) {
   return number;
 }
 
+// The number in the trace of an answer or a letter: of the running task, or of a thread that sends it outside of tasks.
+[[gnu::noinline]] std::uint64_t traced_by_sender(locality_number to, const action& what) noexcept {
+  const tasks::worker* const this_worker = tasks::worker::current();
+  const std::uint32_t running = this_worker != nullptr ? this_worker->running_subject() : 0;
+  return tasks::recording::parcel_sent(running != 0 ? running : tasks::recording::subject_of_name(what.name), to);
+}
+
 std::exception_ptr lost_error(locality_number which, std::string_view reason) {
   const std::string text = reason.empty() ? "has left the job" : "was lost: " + std::string(reason);
   return std::make_exception_ptr(locality_lost(which, "trimtab: locality " + std::to_string(which) + " " + text));
@@ -96,6 +105,8 @@ void dispatcher::note_packed(base::ticks begin) noexcept {
 }
 
 void dispatcher::send_now(locality_number to, outgoing& parcel, std::unique_ptr<packed_arguments> packed) {
+  if (parcel.trace == 0 && tasks::recording::traces()) [[unlikely]]
+    parcel.trace = traced_by_sender(to, parcel.what);
   const std::size_t bytes = packed->into.size();
   if (packed->begin != 0) [[unlikely]]
     note_packed(packed->begin);
@@ -229,6 +240,7 @@ void dispatcher::on_parcel(locality_number from, const parcel_header& header, by
                                " cannot call the action: " + known.error);
     kind = known.kind;
     known.flow->note(content.size());
+    const tasks::recording::handled_parcel handled(from, trace);
     kind->receive({*this, from, has_call, call, content, known.function, trace});
   } catch (...) {
     if (kind == nullptr || !kind->is_internal) m_traffic->note_handled();

@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "trimtab.h"
 #include "trimtab/steer/log.hpp"
+#include "trimtab/steer/manual_policy.hpp"
 #include "trimtab/steer/policy_factory.hpp"
 
 namespace trimtab::parcels {
@@ -26,8 +28,7 @@ std::string key_prefix() { return "tasks/" + std::string(program_invocation_shor
 traffic_steering::traffic_steering(exchange& traffic, served_transport* servers, const job_options& options)
     : m_number(next_number()),
       m_record("messages of locality " + std::to_string(traffic.number()), m_number, false),
-      m_registry(*m_knobs,
-                 [this](const steer::knob_offer& offered) { m_record.add(offered.info, offered.recorded, offered.key); }),
+      m_registry(*m_knobs, [this](const steer::knob_offer& offered) { offer(offered); }),
       m_known(task_steering::settings_of_earlier_runs()),
       m_source(traffic, options.standard, tasks::runtime::ns_per_tick(), m_registry, key_prefix()),
       m_servers(servers == nullptr ? nullptr
@@ -38,6 +39,7 @@ traffic_steering::traffic_steering(exchange& traffic, served_transport* servers,
       m_threads({.engine = steer::options_of(m_built), .knobs = m_knobs}, policies(),
                 {[this](steer::snapshot& snapshot) { add_to(snapshot); },
                  [this](const steer::decision& decision_made, bool is_applied) {
+                   m_by_hand.decided(decision_made, is_applied);
                    if (!is_applied && m_snapshots) m_snapshots->unapplied(decision_made.number);
                    m_record.write(decision_made, is_applied);
                  },
@@ -59,6 +61,17 @@ traffic_steering::~traffic_steering() {
 void traffic_steering::add_to(steer::snapshot& snapshot) {
   m_source.add_to(snapshot);
   if (m_servers != nullptr) m_servers->add_to(snapshot);
+  m_by_hand.add_to(snapshot);
+}
+
+void traffic_steering::offer(const steer::knob_offer& offered) {
+  m_record.add(offered.info, offered.recorded, offered.key);
+  m_by_hand.add(offered.info, m_record.recorded(offered.info.id), m_record.knobs_of(offered.info.id));
+}
+
+steer::manual_panel::place traffic_steering::panel_place() const {
+  const char* const folder = trimtab_process_folder();
+  return {folder == nullptr ? "" : folder, "messages-" + std::to_string(m_number), std::uint64_t{m_number} << 32};
 }
 
 bool traffic_steering::is_at_rest() const {
@@ -68,7 +81,7 @@ bool traffic_steering::is_at_rest() const {
 steer::recording_head traffic_steering::built() const {
   steer::recording_head head = steer::head_of({});
   head.runtime = m_number;
-  head.policies = {{"history"}};
+  head.policies = {{std::string(steer::manual_policy::kind)}, {"history"}};
   if (!m_known.is_frozen) head.policies.push_back({"message-tuner", {{"seed", "1"}}});
   head.settings = m_known.settings;
   return head;

@@ -10,6 +10,7 @@
 #include "trimtab/runtime/known_settings.hpp"
 #include "trimtab/runtime/program_record.hpp"
 #include "trimtab/runtime/steering_threads.hpp"
+#include "trimtab/steer/manual_panel.hpp"
 
 namespace trimtab::parcels {
 
@@ -29,11 +30,14 @@ class traffic_steering {
   std::vector<std::unique_ptr<steer::policy>> policies() const;
   void add_to(steer::snapshot& snapshot);
   bool is_at_rest() const;
+  void offer(const steer::knob_offer& offered);
+  steer::manual_panel::place panel_place() const;
   void stepped(const steer::snapshot& latest_snapshot, steer::decision_number decided);
 
   const std::uint32_t m_number;
   const std::shared_ptr<steer::board> m_knobs = std::make_shared<steer::board>();
   task_steering::program_record m_record;
+  steer::manual_panel m_by_hand{panel_place(), *m_knobs};
   steer::knob_registry m_registry;
   const task_steering::known_settings m_known;
   coalescing_source m_source;

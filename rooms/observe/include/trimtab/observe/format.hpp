@@ -108,12 +108,16 @@ enum class event_kind : std::uint16_t {
   // task b could not go on before task a gave it something; OpenMP's only where a had not ended when b was created; arg:
   // wait_cause; a: giving task; b: receiving task
   edge = 36,
-  // a call on another locality of the job; the subject is that of the task that it becomes; arg: number of the other
-  // locality; a: parcel: unique among the parcels and tasks of the process; b: task that sends it, or 0
+  // a parcel for another locality of the job; the subject is that of the task that a call becomes, else that of the task
+  // that sends an answer or a letter; arg: number of the other locality; a: parcel: unique among the parcels and tasks of
+  // the process; b: task that sends it, or 0
   parcel_sent = 37,
   // a parcel of another locality has become a task; arg: number of that locality; a: task; b: parcel, as its sender numbers
   // it
   parcel_received = 38,
+  // a task can go on or begin because a parcel of another locality has come: the answer to its call, or a letter of a
+  // collective operation; arg: number of that locality; a: task; b: parcel, as its sender numbers it
+  answer_received = 39,
   mark = 40,          // the program's own (trimtab.h)
   thread_begin = 41,  // a: tid
   thread_end = 42,    // a: tid

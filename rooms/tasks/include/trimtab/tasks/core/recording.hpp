@@ -199,13 +199,36 @@ void task_suspended(std::uint32_t subject, std::uint64_t task, cause reason, std
 // On whatever thread. ticks: how long it was, 0: not known. At profile level, too (task may be 0 there).
 void task_resumed(std::uint32_t subject, std::uint64_t task, cause reason, base::ticks ticks = 0) noexcept;
 // `successor` could not continue before `predecessor` gave it something. Called by the one that gives it, at that moment.
+// predecessor 0: no task, but maybe a parcel that this thread handles.
 void edge(std::uint64_t predecessor, std::uint64_t successor, cause reason = cause::future) noexcept;
 
-// A call on locality `to` of a job, whose task there will be of this subject. Returns the parcel's number, which travels
-// with it; 0: it is not traced.
+// A parcel for locality `to` of a job: a call, whose task there will be of this subject, or what a task of this subject
+// answers. Returns the parcel's number, which travels with it; 0: it is not traced.
 std::uint64_t parcel_sent(std::uint32_t subject, std::uint32_t to) noexcept;
 // The parcel of that number, from locality `from`, has become the task.
 void parcel_received(std::uint32_t subject, std::uint64_t task, std::uint32_t from, std::uint64_t parcel) noexcept;
+// While this exists, the calling thread handles that parcel: tasks that it makes ready or lets go on meanwhile received
+// what they waited for with it, until the parcel has become a task itself. parcel 0: it is not traced. The thread may not
+// change to another stack meanwhile.
+class handled_parcel {
+ public:
+  handled_parcel(std::uint32_t from, std::uint64_t parcel) noexcept : m_is_traced(parcel != 0) {
+    if (m_is_traced) [[unlikely]]
+      begin(from, parcel);
+  }
+  ~handled_parcel() {
+    if (m_is_traced) [[unlikely]]
+      end();
+  }
+  handled_parcel(const handled_parcel&) = delete;
+  handled_parcel& operator=(const handled_parcel&) = delete;
+
+ private:
+  static void begin(std::uint32_t from, std::uint64_t parcel) noexcept;
+  static void end() noexcept;
+
+  bool m_is_traced;
+};
 
 // A figure by path, such as "/threads{locality#0/worker-thread#1}/idle-rate"; 0: not recorded. Takes a lock.
 std::uint32_t counter(const char* path, const char* unit, bool is_cumulative) noexcept;

@@ -157,6 +157,8 @@ class alignas(64) worker {
 
   // The task that runs now on the worker's stack: for reports and the recorder.
   running_task& running() noexcept { return *m_running; }
+  // 0: it runs no task, or one that is not recorded.
+  std::uint32_t running_subject() const noexcept { return m_running != nullptr ? m_running->subject : 0; }
   recording::tally& tally() noexcept { return m_tally; }
 
   // Tells the recorder that a task was created.

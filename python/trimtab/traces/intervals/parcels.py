@@ -1,0 +1,69 @@
+"""The parcels that processes of a job sent to each other, as their traces have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from trimtab.model.enumerations import EventKind
+from trimtab.traces.intervals.lookup import among
+from trimtab.traces.intervals.model import NO_LANE, Integers
+from trimtab.traces.trace import Trace
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The parcels that a process sent: number, when (nanoseconds of the job), and the lane by its place in the job."""
+
+    number: Integers
+    at_ns: Integers
+    lane: Integers
+
+
+@dataclass(frozen=True)
+class Received:
+    """The parcels that a process received, by time (nanoseconds since the process began)."""
+
+    at_ns: Integers
+    number: Integers
+    rank: Integers
+
+
+def alone_by_rank(traces: Sequence[Trace]) -> dict[int, int]:
+    """By rank the place of its process; of ranks with several processes nothing is said."""
+    ranks = [trace.rank for trace in traces]
+    return {rank: ranks.index(rank) for rank in ranks if rank is not None and ranks.count(rank) == 1}
+
+
+def ns_of(trace: Trace, ticks: Integers) -> Integers:
+    """Nanoseconds since the process began."""
+    start = np.uint64(trace.process.header["start_ticks"])
+    since = (np.maximum(ticks, start) - start).astype(np.int64)
+    ns: Integers = np.rint(since * trace.process.ns_per_tick).astype(np.int64)
+    return ns
+
+
+def sent_by(trace: Trace, lanes: Sequence[int], begin_ns: int, first_lane: int = 0) -> Sent:
+    """Of a process: `lanes`: their numbers, the first of which has the place `first_lane`; others are NO_LANE."""
+    number, at_ns, lane = [], [], []
+    for each in trace.process.lanes:
+        events = each.events[each.events["kind"] == EventKind.PARCEL_SENT]
+        number.append(events["a"].astype(np.int64))
+        at_ns.append(ns_of(trace, events["ticks"]) + begin_ns)
+        place = first_lane + lanes.index(each.id) if each.id in lanes else NO_LANE
+        lane.append(np.full(len(events), place, np.int64))
+    return Sent(*(np.concatenate([np.empty(0, np.int64), *column]) for column in (number, at_ns, lane)))
+
+
+def received_by(trace: Trace) -> Received:
+    """Those that became tasks, and those that let tasks go on."""
+    kinds = (EventKind.PARCEL_RECEIVED, EventKind.ANSWER_RECEIVED)
+    events = [lane.events[among(lane.events["kind"], kinds)] for lane in trace.process.lanes]
+    none = np.empty(0, np.int64)
+    at_ns = np.concatenate([none, *(ns_of(trace, each["ticks"]) for each in events)])
+    number = np.concatenate([none, *(each["b"].astype(np.int64) for each in events)])
+    rank = np.concatenate([none, *(each["arg"].astype(np.int64) for each in events)])
+    order = np.lexsort((number, rank, at_ns))
+    return Received(at_ns[order], number[order], rank[order])

@@ -1,0 +1,94 @@
+"""Traced jobs of several localities: nothing of their waiting stays unexplained, and a late locality is named."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import finished
+from test_launch import FEW_CPUS_FOR_MPI, MPIRUNS, SMALL, TRANSPORTS, of_mpi
+from trimtab.analysis.report import build
+from trimtab.model.enumerations import BlameCause, Cause, EventKind
+from trimtab.readers import open_run
+
+Workload = Callable[[str], Path]
+PROGRAMS = ("job_cg", "job_heat", "job_fft", "job_mesh")
+# Of the critical path, beside the time from the begin of the first process to that of the last one, and likewise their ends.
+MOST_UNATTRIBUTED = 0.02
+# Long enough that one locality's work is far above the noise of a busy machine.
+LATE = ["--numbers", "400000", "--steps", "40", "--severity", "8", "--late", "1", "--no-check"]
+
+
+# How jobs are started, and with how many localities.
+STARTS = [*product(TRANSPORTS, (1, 2, 4)), *product(MPIRUNS, (2,))]
+
+
+def traced(trimtab: str, run: Path, size: int, transport: str, program: Path, *options: str) -> None:
+    if transport in MPIRUNS:
+        launch = of_mpi(transport, size)
+    else:
+        launch = [trimtab, "launch", "-n", str(size), "--transport", transport, "--"]
+    command = [trimtab, "run", "--trace", "-o", str(run), "--", *launch, str(program), *options]
+    completed = finished(command, timeout=120, env={**os.environ, **FEW_CPUS_FOR_MPI})
+    assert completed.returncode == 0, completed.stderr
+
+
+def kinds_in(run: Path) -> set[int]:
+    return {
+        int(kind)
+        for process in open_run(run).processes
+        for lane in process.lanes
+        for kind in set(lane.events["kind"].tolist())
+    }
+
+
+@pytest.mark.parametrize(("transport", "size"), STARTS)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_all_waiting_of_a_job_is_charged(
+    trimtab: str, workload: Workload, tmp_path: Path, program: str, transport: str, size: int
+) -> None:
+    run = tmp_path / "run"
+    traced(trimtab, run, size, transport, workload(program), *SMALL[program])
+    report = build(open_run(run))
+    idle_s = (1.0 - report.efficiency) * report.capacity_s
+    assert sum(entry.lane_time_s for entry in report.blame) == pytest.approx(idle_s, rel=1e-3)
+    path_s = sum(part.time_s for part in report.critical_path)
+    assert 0 < path_s <= report.wall_s * 1.001
+    unknown = [part for part in report.critical_path if part.cause == BlameCause.UNATTRIBUTED]
+    begins = [process.begin_s for process in report.processes]
+    ends = [process.begin_s + process.wall_s for process in report.processes]
+    not_observed_s = max(begins) - min(begins) + max(ends) - min(ends)
+    assert sum(part.time_s for part in unknown) <= not_observed_s + MOST_UNATTRIBUTED * path_s, unknown
+    assert all(part.reason for part in unknown)
+    # Whether a task has to wait for an answer depends on who comes first; in many steps some do.
+    if size > 1 and program == "job_cg":
+        assert EventKind.ANSWER_RECEIVED in kinds_in(run)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_late_locality_is_named_with_its_lane_and_what_sharing_its_work_saves(
+    trimtab: str, workload: Workload, tmp_path: Path, transport: str
+) -> None:
+    run = tmp_path / "run"
+    traced(trimtab, run, 2, transport, workload("job_late"), *LATE)
+    report: dict[str, Any] = json.loads(finished([trimtab, "report", str(run), "--json"]).stdout)
+    ranks = {process["id"]: process["rank"] for process in report["processes"]}
+    (late,) = [finding for finding in report["findings"] if finding["cause"] == Cause.LATE_LOCALITY]
+    assert [ranks[process] for process in late["processes"]] == [1]
+    assert late["chain"][0].split(" has no task")[0].endswith("of rank 0"), late["chain"]
+    assert "of rank 1 works in" in late["chain"][-1], late["chain"]
+    unchanged = report["what_if"][0]
+    assert abs(unchanged["replay_error"]) <= 0.1, "the replay of the unchanged run"
+    # 8 parts and 1 part of work become 4.5 and 4.5: three eighths of the late one's time, less what is not work.
+    assert late["gain_low_s"] <= late["gain_s"] <= late["gain_high_s"]
+    (works,) = [
+        process["efficiency"] * process["cpus_available"] * process["wall_s"]
+        for process in report["processes"]
+        if process["rank"] == 1
+    ]
+    assert 0.15 * works <= late["gain_s"] <= 0.6 * works
