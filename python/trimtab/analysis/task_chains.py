@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.traces.intervals.lookup import latest_row
 from trimtab.traces.tasks import NO_TASK, Stays, TaskState, TaskTable
-from trimtab.traces.tasks.lookup import latest_row
 
 Integers = NDArray[np.int64]
 NO_PHASE = -1

@@ -1,4 +1,4 @@
-"""Columns of numbers: where some are among others, and which of a group is last."""
+"""Columns of numbers: where some are among others, and which of a group is last, of all or until a time."""
 
 from __future__ import annotations
 
@@ -49,6 +49,23 @@ def last_of(instance: Integers, lane: Integers, at: Integers) -> tuple[Integers,
     lanes, times = np.empty_like(lane), np.empty_like(at)
     lanes[order], times[order] = np.repeat(lane[order][ends], counts), np.repeat(at[order][ends], counts)
     return lanes, times
+
+
+def latest_row(keys: Integers, times: Integers, asked_keys: Integers, asked_until: Integers) -> Integers:
+    """For each asked key the row with that key that has the latest time until then, the last of equal ones; -1: none.
+
+    Rows are in order of key and time.
+    """
+    if not len(keys) or not len(asked_keys):
+        return np.full(len(asked_keys), -1, np.int64)
+    is_asked = np.concatenate([np.zeros(len(keys), np.int8), np.ones(len(asked_keys), np.int8)])
+    order = np.lexsort((is_asked, np.concatenate([times, asked_until]), np.concatenate([keys, asked_keys])))
+    rows_until = np.cumsum(is_asked[order] == 0) - 1
+    asked = np.flatnonzero(is_asked[order] == 1)
+    result = np.empty(len(asked_keys), np.int64)
+    result[order[asked] - len(keys)] = rows_until[asked]
+    is_own = (result >= 0) & (keys[np.maximum(result, 0)] == asked_keys)
+    return np.where(is_own, result, -1)
 
 
 def ordinals(numbers: Integers) -> Integers:

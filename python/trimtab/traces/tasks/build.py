@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from trimtab.model.enumerations import EventKind
 from trimtab.traces.intervals.lane_parts import LaneParts
+from trimtab.traces.intervals.lookup import latest_row
 from trimtab.traces.tasks.gifts import AllEvents
 from trimtab.traces.tasks.lanes import LaneTasks, capped, occupied, tasks_of_lane, worker_groups
-from trimtab.traces.tasks.lookup import latest_row, rows_of
+from trimtab.traces.tasks.lookup import rows_of
 from trimtab.traces.tasks.model import NO_TASK, NO_TIME, Gifts, Integers, Lanes, TaskTable
 from trimtab.traces.tasks.stays import Phases, stays_of
 from trimtab.traces.trace import Trace

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trimtab.model.enumerations import WaitCause
+from trimtab.traces.intervals.lookup import latest_row
 from trimtab.traces.tasks.lanes import RUNNING
-from trimtab.traces.tasks.lookup import latest_row
 from trimtab.traces.tasks.model import NO_TIME, Gifts, Integers, Stays, TaskState
 
 _Pieces = tuple[Integers, Integers, Integers, Integers, Integers]
