@@ -200,9 +200,12 @@ void taskloop(const caller& from, gomp_function fn, const taskloop_data& own, un
   const std::size_t most =
       static_cast<std::size_t>(2 * most_copied) / (static_cast<std::size_t>(layout.bytes) + bytes_of_task);
   const bool has_room = sizeof(number) == sizeof(std::uintptr_t) && pieces <= most && own.data != nullptr;
-  if (thunk.slot == no_slot || !needs_identities(from) || !has_room) return call(thunk.run, own);
+  if (!needs_identities(from)) return call(thunk.run, own);
   const std::uint32_t subject = context.state->taskloop_subject;
-  if (subject == no_subject) return call(thunk.run, own);
+  if (thunk.slot == no_slot || subject == no_subject || !has_room) {
+    tasks_are_unnamed(from.of);
+    return call(thunk.run, own);
+  }
   piece_words words{};
   if ((flags & flag_reduction) != 0) words.reductions = static_cast<const piece_words*>(own.data)->reductions;
   task_pattern pattern{words,
