@@ -138,7 +138,7 @@ for (int i = 0; i < 100; i++) a[i] = i;
 #pragma omp taskloop reduction(+: sum) num_tasks(7) lastprivate(last)
 for (long i = 0; i < 100; i++) { sum += a[i]; last = i; }
 #pragma omp taskloop reduction(+: sum)
-for (unsigned long long i = 100; i > 0; i -= 3) sum += i;
+for (unsigned long long i = 1; i <= 100; i += 3) sum += i;
 printf("%ld %ld\\n", sum, last); }""",
         "6667 99",
     ),
@@ -162,7 +162,13 @@ printf("%d\\n", sum); }""",
     ),
     "data": (
         """struct { _Alignas(64) char bytes[200]; } big; memset(&big, 7, sizeof big); char huge[40000]; memset(huge, 1, sizeof huge);
-int sum = 0, count = 300; char any[count]; memset(any, 2, sizeof any);
+int sum = 0;
+#ifdef __clang__  // which refuses arrays of variable length here
+enum { count = 300 };
+#else
+int count = 300;
+#endif
+char any[count]; memset(any, 2, sizeof any);
 #pragma omp parallel
 #pragma omp single
 for (int i = 0; i < 8; i++) {
@@ -170,7 +176,7 @@ for (int i = 0; i < 8; i++) {
 if ((unsigned long)&big % 64 == 0)
 #pragma omp atomic
 sum += big.bytes[199];
-#pragma omp task firstprivate(any, count, huge) shared(sum) final(i > 3) mergeable
+#pragma omp task firstprivate(any, huge) shared(sum) final(i > 3) mergeable
 #pragma omp atomic
 sum += any[count - 1] + huge[39999]; }
 printf("%d\\n", sum);""",
