@@ -135,7 +135,7 @@ EVENT_KIND = Enumeration(
         EventKind(
             36,
             "edge",
-            "task b could not go on before task a gave it something; OpenMP's only where a had not ended when b was created",
+            "task b could not go on before task a gave it something; LLVM's OpenMP tells only those where a had not ended when b was created",
             arg="wait_cause",
             a="giving task",
             b="receiving task",

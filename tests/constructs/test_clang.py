@@ -472,9 +472,13 @@ int of_other(void) { return b[0]; }
     assert "constructor" in lacking.why
 
 
-def test_libgomp_has_no_identities(tmp_path: Path) -> None:
-    """A trace of GCC's own runtime says that tasks cannot be told apart, and what to do."""
-    seen_values = record(tmp_path, "gcc", _c(ONE_TASK), level="trace")
+def test_a_taskloop_of_many_pieces_has_no_identities_on_libgomp(tmp_path: Path) -> None:
+    """All of their data would lie on the stack at once, for us alone. A trace says so, and what to do."""
+    body = """#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop grainsize(1)
+for (int i = 0; i < 1000; i++) a[i]++;"""
+    seen_values = record(tmp_path, "gcc", _c(body), level="trace")
     (lacking,) = [entry for entry in seen_values.process.unavailable if "task identities" in entry.what]
     assert "libgomp" in lacking.why and "libomp" in lacking.remedy
 

@@ -80,7 +80,7 @@ class EventKind(IntEnum):
     TASK_READY = 33
     TASK_SUSPENDED = 34  # it leaves the lane's stack
     TASK_RESUMED = 35  # on any lane
-    EDGE = 36  # task b could not go on before task a gave it something; OpenMP's only where a had not ended when b was created
+    EDGE = 36  # task b could not go on before task a gave it something; LLVM's OpenMP tells only those where a had not ended when b was created
     PARCEL_SENT = 37  # a parcel for another locality of the job; the subject is that of the task that a call becomes, else that of the task that sends an answer or a letter
     PARCEL_RECEIVED = 38  # a parcel of another locality has become a task
     ANSWER_RECEIVED = 39  # a task can go on or begin because a parcel of another locality has come: the answer to its call, or a letter of a collective operation

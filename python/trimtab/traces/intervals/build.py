@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.traces.intervals.awaited import Awaited
 from trimtab.traces.intervals.barriers import Barriers
 from trimtab.traces.intervals.gifts import Gifts, LastTask
 from trimtab.traces.intervals.holds import Holds
@@ -16,6 +17,7 @@ from trimtab.traces.intervals.lane_parts import LaneParts, parts_of
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import NO_LANE, Doing, Group, Integers, Intervals, Kind, Pace
 from trimtab.traces.intervals.moments import ends_of_tasks, progress_of_tasks
+from trimtab.traces.intervals.numbered import NumberedTasks
 from trimtab.traces.intervals.off_cpu import Absences, without_cpu
 from trimtab.traces.intervals.order import Turns
 from trimtab.traces.intervals.outside import between_tasks, outside
@@ -97,7 +99,8 @@ def _known(used: Sequence[LaneParts], built: Sequence[LaneParts], absences: Sequ
         at for at, parts in enumerate(used) if not parts.is_worker and (parts.is_main or gives_tasks(parts))
     ]
     first = min(outside, key=lambda at: (not used[at].is_main, at), default=NO_LANE)
-    gifts = Gifts.of(used, [parts for parts in built if parts not in used])
+    tasks = NumberedTasks.of(used)
+    gifts = Gifts.of(used, [parts for parts in built if parts not in used], tasks)
     return Known(
         Teams.of(used, absences),
         Barriers.of(used),
@@ -108,6 +111,7 @@ def _known(used: Sequence[LaneParts], built: Sequence[LaneParts], absences: Sequ
         progress_of_tasks(used),
         Turns.of(used),
         ends_of_tasks(used, True),
+        Awaited.of(used, gifts, tasks),
         first,
     )
 

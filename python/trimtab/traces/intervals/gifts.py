@@ -11,7 +11,9 @@ import numpy as np
 from trimtab.model.enumerations import EventKind, WaitCause
 from trimtab.traces.columns import Groups, ordered
 from trimtab.traces.intervals.lane_parts import LaneParts
+from trimtab.traces.intervals.lookup import lookup, values_at
 from trimtab.traces.intervals.model import NO_LANE, Doing, Integers
+from trimtab.traces.intervals.numbered import NumberedTasks
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,16 @@ class Gifts:
     doing: Integers
 
     @staticmethod
-    def of(lanes: Sequence[LaneParts], others: Sequence[LaneParts] = ()) -> Gifts:
-        """`others`: lanes of whose time nothing is said, such as those that only receive messages: their gifts have NO_LANE."""
+    def of(
+        lanes: Sequence[LaneParts], others: Sequence[LaneParts] = (), tasks: NumberedTasks | None = None
+    ) -> Gifts:
+        """`others`: lanes of whose time nothing is said, such as those that only receive messages: their gifts have NO_LANE.
+
+        `tasks`: whose ends are what others depend on.
+        """
         tables = [table for at, parts in enumerate(lanes) for table in _gifts_of(parts, at)]
         tables += [table for parts in others for table in _gifts_of(parts, NO_LANE)]
+        tables += [_ends_awaited(parts, tasks) for parts in lanes if tasks is not None]
         columns = [np.concatenate([table[at] for table in tables]) for at in range(4)]
         # Of one moment the suspension comes first, and the first lane last, so that it is found.
         is_gift = columns[3] != int(Doing.RESUMPTION)
@@ -54,6 +62,17 @@ class Gifts:
     def latest(self, task: Integers, until: Integers) -> Integers:
         """The row of the latest gift to each task until then; -1: none is known."""
         return self.of_tasks.latest(task, until)
+
+
+def _ends_awaited(parts: LaneParts, tasks: NumberedTasks) -> tuple[Integers, Integers, Integers, Integers]:
+    """Dependences of tasks on others that ended later than they were reported: on earlier ones nobody waited."""
+    events = parts.lane.events
+    edges = events[(events["kind"] == EventKind.EDGE) & (events["arg"] == WaitCause.OTHER)]
+    row = lookup(tasks.number, edges["a"].astype(np.int64))
+    end, lane = values_at(tasks.end, row, -1), values_at(tasks.lane, row, NO_LANE)
+    is_later = end > edges["ticks"].astype(np.int64) - parts.start
+    receiver = edges["b"].astype(np.int64)[is_later]
+    return receiver, end[is_later], lane[is_later], np.full(len(receiver), int(Doing.DEPENDENCE), np.int64)
 
 
 def _gifts_of(parts: LaneParts, at: int) -> list[tuple[Integers, Integers, Integers, Integers]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import WaitKind, WorkerState
+from trimtab.traces.intervals.awaited import Awaited, scope_of
 from trimtab.traces.intervals.barriers import Barriers, kinds_of
 from trimtab.traces.intervals.gifts import Gifts, LastTask
 from trimtab.traces.intervals.holds import Holds
@@ -17,7 +18,7 @@ from trimtab.traces.intervals.lookup import lookup, values_at
 from trimtab.traces.intervals.model import NO_LANE, Doing, Integers, Pace
 from trimtab.traces.intervals.moments import Moments
 from trimtab.traces.intervals.order import Turns
-from trimtab.traces.intervals.pieces import Pieces, pieces_of_lane
+from trimtab.traces.intervals.pieces import Pieces, joined, pieces_of_lane
 from trimtab.traces.intervals.queued import though_there_was_one, until_last_made
 from trimtab.traces.intervals.task_paces import TaskPaces, TaskTimes
 from trimtab.traces.intervals.teams import Teams
@@ -33,6 +34,7 @@ class Known:
         progress: where lanes that are no workers made or ended tasks.
         turns: ordered sections.
         ends: where workers' parts of tasks ended.
+        awaited: tasks with identities, of lanes that are no workers.
         outsider: the thread outside of the task runtime that makes its tasks, by place; NO_LANE: none.
     """
 
@@ -45,6 +47,7 @@ class Known:
     progress: Moments
     turns: Turns
     ends: Moments
+    awaited: Awaited
     outsider: int
 
 
@@ -81,11 +84,16 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     _set_wait(made, ordered, Doing.ORDERED, turns, left)
     first = ordered[turns == NO_LANE]
     made.release[first] = made.low[first]
-    _for_tasks(made, np.flatnonzero(is_wait & (kind == WaitKind.TASKWAIT)), at, known.progress)
+    waits = np.flatnonzero(is_wait & (kind == WaitKind.TASKWAIT))
+    _for_tasks(made, waits, at, known.progress)
+    _for_children(made, waits, scope_of(parts, at, owner[waits]), at, known.awaited)
+    for_tasks = np.concatenate([waits, barriers, joins, np.flatnonzero(role == Role.REGION)])
+    _until_task_is_ready(made, for_tasks, at, known.awaited)
     states = np.flatnonzero(role == Role.STATE)
     _without_task(made, states, kind, parts, known)
     within = states[np.isin(owner[states], parts.tasks()) & (made.low[states] < known.last_task.end)]
     _inside_task(made, within, at, known.ends)
+    made = _along_chains(made, for_tasks, known.awaited)
     return though_there_was_one(until_last_made(made, at, *known.gifts.last_made), *known.tasks.queued)
 
 
@@ -176,6 +184,38 @@ def _for_tasks(made: Pieces, chosen: Integers, at: int, progress: Moments) -> No
     made.doing[chosen] = int(Doing.TASKWAIT)
     made.giver[chosen] = giver
     made.release[chosen] = np.where(giver == NO_LANE, made.low[chosen], moment)
+
+
+def _for_children(made: Pieces, chosen: Integers, scope: Integers, at: int, awaited: Awaited) -> None:
+    """Of waits whose tasks have identities: until the child that ended last ended on another lane."""
+    child = awaited.children.latest(np.where(scope == 0, np.iinfo(np.int64).min, scope), made.high[chosen])
+    end, lane = values_at(awaited.end, child, -1), values_at(awaited.lane, child, NO_LANE)
+    is_known = (end > made.low[chosen]) & (lane != at)
+    waits = chosen[is_known]
+    made.giver[waits], made.release[waits] = lane[is_known], end[is_known]
+
+
+def _until_task_is_ready(made: Pieces, chosen: Integers, at: int, awaited: Awaited) -> None:
+    """Pieces that end since this lane begins a task with an identity: until that one had all that it needed."""
+    task = awaited.begun_at(at, made.high[chosen])
+    giver, given = values_at(awaited.giver, task, NO_LANE), values_at(awaited.given, task, -1)
+    is_known = giver != NO_LANE
+    waits, giver, given = (
+        chosen[is_known],
+        giver[is_known],
+        np.maximum(given[is_known], made.low[chosen[is_known]]),
+    )
+    made.giver[waits] = np.where(giver == at, NO_LANE, giver)
+    made.release[waits] = np.where(giver == at, made.low[waits], given)
+
+
+def _along_chains(made: Pieces, chosen: Integers, awaited: Awaited) -> Pieces:
+    """Waits that end with the end of a task are for the tasks that it depended on, until each had ended."""
+    is_wait = np.zeros(len(made.low), np.bool_)
+    is_wait[chosen] = (made.giver[chosen] != NO_LANE) & (made.release[chosen] > made.low[chosen])
+    waits = made.pick(is_wait)
+    task = awaited.ended_at(waits.giver.astype(np.int64), waits.release)
+    return joined([made.pick(~is_wait), awaited.cut(waits, task)]) if (task >= 0).any() else made
 
 
 def _at_barriers(made: Pieces, chosen: Integers, source: Integers, at: int, known: Known) -> None:

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "accounting/identified_tasks.hpp"
 #include "trimtab/base/system_calls.hpp"
 
 namespace trimtab::openmp {
@@ -65,6 +66,7 @@ void begin_thread(lane_state& state) noexcept {
   state.left_task = 0;
   state.begun_task = 0;
   state.sampling = {};
+  end_scope(state, {});
   state.teams_asked = 0;
   state.slots_used = 0;
   state.short_one.subject_1.store(0, std::memory_order_relaxed);

@@ -5,6 +5,7 @@
 
 #include "accounting/cpu_sampling.hpp"
 #include "accounting/known_places.hpp"
+#include "accounting/task_dependences.hpp"
 #include "accounting/task_execution.hpp"
 
 namespace trimtab::openmp {
@@ -55,6 +56,9 @@ struct lane_state {
   std::uint64_t left_task = 0;                  // what ran before it
   std::uint64_t begun_task = 0;                 // of the innermost task that begin_task has seen
   std::uint64_t tasks = 0;                      // identities that this lane gave
+  task_scope scope = {};                        // of the innermost task, in traces
+  task_dependences* dependences = nullptr;      // of this lane's tasks; nullptr: none was asked for, or there is no memory
+  bool has_no_dependences = false;              // they have been asked for
   task_sampling sampling = {};
   cpu_sampling use = {};
   ticks lock_taken[max_locks] = {};

@@ -1,6 +1,7 @@
 // One execution of an explicit task: how it is recorded, and what its lane comes back to at its end.
 #pragma once
 
+#include "accounting/task_dependences.hpp"
 #include "accounting/task_sampling.hpp"
 #include "accounting/team.hpp"
 
@@ -41,6 +42,7 @@ struct running_task {
   std::uint64_t id;
   std::uint64_t outer_id;
   std::uint64_t left_task;  // see lane_state
+  task_scope outer_scope;
   ticks begin;
   ticks outer_credit;
 };

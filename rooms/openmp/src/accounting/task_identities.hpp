@@ -1,9 +1,22 @@
 // Which runtimes give their tasks identities. A trace says whose tasks have none.
 #pragma once
 
-#include "runtimes/runtimes.hpp"
+#include "accounting/lane_state.hpp"
 
 namespace trimtab::openmp {
+
+// An identity that tells only the subject.
+constexpr std::uint64_t identity_of_subject(std::uint32_t subject) noexcept { return std::uint64_t{subject + 1u} << 44; }
+
+// Identities are unique in the process without asking other lanes, and tell the subject: 20 bits of it, 13 of the lane,
+// 31 of the lane's count (a trace has no room for more).
+inline std::uint64_t new_identity(const lane_context& context, std::uint32_t subject) noexcept {
+  const std::uint64_t lane_bits = std::uint64_t{context.on->id() + 1u} << 31;
+  return identity_of_subject(subject) | lane_bits | (++context.state->tasks & 0x7fffffffu);
+}
+inline std::uint32_t subject_of_identity(std::uint64_t identity) noexcept {
+  return static_cast<std::uint32_t>(identity >> 44) - 1u;
+}
 
 // True when `of` tells us its tasks' identities.
 bool has_identities(const runtime* library) noexcept;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "accounting/identified_tasks.hpp"
 #include "accounting/task_identities.hpp"
 
 namespace trimtab::openmp {
@@ -56,23 +57,31 @@ inline profile_row* sampled_row(const lane_context& context, task_kind& kind) no
 
 }  // namespace
 
+std::uint32_t count_created(const lane_context& context, std::uint32_t slot, const void* function,
+                            const char* source) noexcept {
+  if (slot == no_slot) {
+    const std::uint32_t subject = task_subject(context, function, source);
+    if (profile_row* const row = context.on->own_row(subject, metric::task)) row->x[task_fields::created] += 1;
+    return subject;
+  }
+  const task_kind* const kind = kind_at(context, slot, source);
+  if (kind == nullptr) return no_subject;
+  kind->exact_row->x[task_fields::created] += 1;
+  return kind->subject;
+}
+
 void task_created_slowly(const lane_context& context, std::uint32_t slot, const void* function, const runtime* library,
                          const char* source) noexcept {
-  std::uint32_t subject = no_subject;
-  if (slot != no_slot) {
-    const task_kind* const kind = kind_at(context, slot, source);
-    if (kind == nullptr) return;
-    kind->exact_row->x[task_fields::created] += 1;
-    subject = kind->subject;
-  } else {
-    subject = task_subject(context, function, source);
-    if (profile_row* const row = context.on->own_row(subject, metric::task)) row->x[task_fields::created] += 1;
-  }
-  if (!the_recorder.traces()) return;
+  const std::uint32_t subject = count_created(context, slot, function, source);
+  if (subject == no_subject || !the_recorder.traces()) return;
   if (has_identities(library)) {
     context.state->created_subject = subject;  // the runtime is about to tell its identity
     return;
   }
+  record_unnamed(context, subject, library);
+}
+
+void record_unnamed(const lane_context& context, std::uint32_t subject, const runtime* library) noexcept {
   tasks_are_unnamed(library);
   context.on->record(event_kind::task_created, subject, 0, 0, 0, base::now());
   context.on->count_hook(1);
@@ -167,7 +176,8 @@ void begin_with_clock(running_task& task, const lane_context& context) noexcept 
 void begin_timed(running_task& task, const lane_context& context) noexcept {
   lane_state& state = *context.state;
   task.id = state.scheduled_task == state.begun_task ? 0 : state.scheduled_task;  // the former: of another runtime
-  task.outer_id = std::exchange(state.begun_task, task.id);
+  task.outer_id = std::exchange(state.begun_task, state.scheduled_task);
+  if (the_recorder.traces()) task.outer_scope = std::exchange(state.scope, {task.id});
   task.left_task = state.left_task;
   begin_with_clock(task, context);
   state.sampling.now = {false, task.around.is_inside, 0};
@@ -190,6 +200,7 @@ void end_timed(running_task& task, lane_state& state, ticks now) noexcept {
   lane::task_time took = task.on->task_end(kind.subject, task.id, now);
   took.own = took.own > waited ? took.own - waited : 0;
   state.begun_task = task.outer_id;
+  if (the_recorder.traces()) end_scope(state, task.outer_scope);
   // Not told by libomp of the last part of an untied task, if the part before it is still about to leave its thread.
   if (task.id != 0) state.scheduled_task = task.left_task;
   if (!the_recorder.traces()) state.sampling.learn(kind, took.own, waited, task.start.weight);
@@ -232,6 +243,12 @@ void begin_task(running_task& task, const task_start& start, bool is_continued) 
     begin_timed(task, context);
   else
     begin_stamped(task, context);
+}
+
+void begin_identified_task(running_task& task, const task_start& start, std::uint64_t identity) noexcept {
+  lane_context context;
+  if (start.has_end() && lookup(context)) context.state->left_task = std::exchange(context.state->scheduled_task, identity);
+  begin_task(task, start, false);
 }
 
 void end_task(running_task& task) noexcept {

@@ -33,6 +33,11 @@ inline task_kind* known_kind(lane_state& state, std::uint32_t slot) noexcept {
   return is_current ? &kind : nullptr;
 }
 
+// Counts a task that is created; returns its subject. no_subject: there is no room for another.
+std::uint32_t count_created(const lane_context& context, std::uint32_t slot, const void* function,
+                            const char* source) noexcept;
+// In a trace, a task that is created and will have no identity.
+void record_unnamed(const lane_context& context, std::uint32_t subject, const runtime* library) noexcept;
 [[gnu::cold]] void task_created_slowly(const lane_context& context, std::uint32_t slot, const void* function,
                                        const runtime* library, const char* source) noexcept;
 // `of` is the runtime that the task is given to, `source` as in subject_at. slot: of its function.
@@ -65,6 +70,8 @@ class taskloop_call {
 task_start start_task(std::uint32_t slot, bool is_continued) noexcept;
 // Behind start_task, if the task has an end.
 void begin_task(running_task& task, const task_start& start, bool is_continued) noexcept;
+// The same for a task of a runtime that does not tell which one runs.
+void begin_identified_task(running_task& task, const task_start& start, std::uint64_t identity) noexcept;
 void end_task(running_task& task) noexcept;
 
 }  // namespace trimtab::openmp

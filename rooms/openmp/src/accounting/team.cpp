@@ -1,5 +1,8 @@
 #include "accounting/team.hpp"
 
+#include <utility>
+
+#include "accounting/identified_tasks.hpp"
 #include "accounting/short_regions.hpp"
 #include "accounting/steering_ports.hpp"
 
@@ -241,6 +244,7 @@ void enter(member& self, const lane_context& context, team& own_team, runtime* l
     self.outer_loop = state.loop;
   self.outer_task = state.sampling.now;
   state.sampling.now = {};
+  if (the_recorder.traces()) self.outer_scope = std::exchange(state.scope, {});
   state.innermost = &own_team;
   t_short_regions = {};
   thread_uses(library);
@@ -262,6 +266,7 @@ void leave(member& self) noexcept {
     state.loop = self.outer_loop;
   state.task_credit = 0;
   state.sampling.now = self.outer_task;
+  if (the_recorder.traces()) end_scope(state, self.outer_scope);
   // The time of a nested region is no part of the stretch around it.
   if (self.outer_task.is_inside) [[unlikely]]
     state.sampling.begin_stretch(base::now(), state.idle);

@@ -15,6 +15,7 @@
 
 #include "accounting/loops.hpp"
 #include "accounting/region_mode.hpp"
+#include "accounting/task_dependences.hpp"
 #include "accounting/task_sampling.hpp"
 #include "runtimes/runtimes.hpp"
 
@@ -120,6 +121,7 @@ struct member {
   ticks outer_idle;
   open_loop outer_loop;
   task_context outer_task;
+  task_scope outer_scope;  // in traces
 };
 
 // A region that its thread runs alone and in place, between two calls of the compiler's.

@@ -54,7 +54,8 @@ wait::~wait() {
   const std::uint64_t instance = state.innermost == nullptr ? 0 : state.innermost->instance;
   if (state.innermost != nullptr) state.idle += waited;
   lane::add(m_context.on->own_row(subject, metric::wait, region, static_cast<std::uint16_t>(m_why)), waited);
-  m_context.on->record(event_kind::wait, subject, static_cast<std::uint16_t>(m_why), waited, instance, m_begin);
+  // In a trace tasks lie inside it: the event has all of its time.
+  m_context.on->record(event_kind::wait, subject, static_cast<std::uint16_t>(m_why), took, instance, m_begin);
   m_context.on->count_hook(2);
 }
 

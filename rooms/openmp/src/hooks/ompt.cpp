@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "accounting/identified_tasks.hpp"
 #include "accounting/task_identities.hpp"
 #include "hooks/hook.hpp"
 
@@ -18,20 +19,12 @@ enum class answer : std::uint8_t { not_asked, took_part, too_early, other_tool, 
 std::atomic<answer> last_answer{answer::not_asked};
 std::atomic<bool> is_yielding{false};
 
-// Identities are unique in the process without asking other lanes, and tell the subject: 20 bits of it, 13 of the lane,
-// 31 of the lane's count (a trace has no room for more).
-std::uint64_t new_identity(const lane_context& context, std::uint32_t subject) noexcept {
-  const std::uint64_t lane_bits = std::uint64_t{context.on->id() + 1u} << 31;
-  return (std::uint64_t{subject + 1u} << 44) | lane_bits | (++context.state->tasks & 0x7fffffffu);
-}
-std::uint32_t subject_of(std::uint64_t identity) noexcept { return static_cast<std::uint32_t>(identity >> 44) - 1u; }
-
 // Most tasks the program has just allocated itself. The pieces of a taskloop are made by the runtime: in the
 // program's call, or in tasks of the runtime's own (which no function of ours has begun) that know whose they are.
 std::uint32_t subject_created(lane_state& state) noexcept {
   if (state.created_subject != no_subject) return std::exchange(state.created_subject, no_subject);
   const bool is_by_program = state.scheduled_task == 0 || state.scheduled_task == state.begun_task;
-  return is_by_program ? state.taskloop_subject : subject_of(state.scheduled_task);
+  return is_by_program ? state.taskloop_subject : subject_of_identity(state.scheduled_task);
 }
 
 void task_was_created(const ompt_data* parent, const void*, ompt_data* task, int flags, int, const void*) noexcept {
@@ -79,8 +72,11 @@ void ompt_yield_to_libraries() noexcept { is_yielding.store(true, std::memory_or
 void ompt_detach() noexcept {
   constexpr const char* feature = "task identities and dependences";
   if (has_unnamed_tasks(runtime_family::gomp))
-    the_recorder.unavailable(feature, "libgomp has no OMPT: tasks are counted and timed, but not told apart",
+    the_recorder.unavailable(feature, "some of libgomp's tasks could not carry an identity: they are counted and timed only",
                              "run the program on LLVM's runtime: LD_PRELOAD=libomp.so.5");
+  if (const std::uint64_t lost = lost_dependences(); lost != 0)
+    the_recorder.unavailable("some dependences of tasks", "depend lists had more addresses and tasks than a lane keeps",
+                             "fewer addresses in the depend clauses of one task's children");
   if (!has_unnamed_tasks(runtime_family::llvm)) return;
   switch (last_answer.load(std::memory_order_relaxed)) {
     case answer::other_tool:
