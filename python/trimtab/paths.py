@@ -18,6 +18,11 @@ def diagnosis_library() -> Path:
     return _NATIVE / "lib" / "libtrimtab_diagnosis.so"
 
 
+def spark_plugin() -> Path:
+    """The jar of the Spark plug-in; does not exist where the wheel was built without a JDK."""
+    return _NATIVE / "spark" / "trimtab-spark.jar"
+
+
 def replay_program() -> Path:
     """The program that makes a recorded run's decisions again."""
     return _NATIVE / "bin" / "trimtab-replay"
