@@ -791,9 +791,16 @@ STORAGE_CLASS = Enumeration(
         Value(1, "other", "opened by no task of Spark, and none of the following"),
         Value(2, "input", "a task opened it to read it"),
         Value(3, "output", "a task opened it to write it"),
-        Value(4, "shuffle_write", "a shuffle file, opened to be written, or a temporary file of one", "shuffle write"),
+        Value(
+            4,
+            "shuffle_write",
+            "a shuffle file, opened to be written, or a temporary file of one",
+            "shuffle write",
+        ),
         Value(5, "shuffle_read", "a shuffle file, opened to be read", "shuffle read"),
-        Value(6, "spill", "what did not fit into memory, but for sorts of a shuffle, which are in shuffle_write"),
+        Value(
+            6, "spill", "what did not fit into memory, but for sorts of a shuffle, which are in shuffle_write"
+        ),
         Value(7, "cache", "a partition that the program keeps"),
         Value(8, "broadcast", "a broadcast variable"),
         Value(9, "code", "a class, jar or library"),

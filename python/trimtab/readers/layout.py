@@ -271,6 +271,7 @@ RECORDS = {
     "events": EVENT,
     "knobs": KNOB_SLOT,
     "profile": ROW,
+    "storage": STORAGE_ROW,
     "switches": EVENT,
 }
 NAME_HEAD = struct.Struct("<IH2x")

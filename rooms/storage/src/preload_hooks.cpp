@@ -152,6 +152,15 @@ void end_scope(stage_tag tag) noexcept {
   trimtab_end(trimtab_subject_at(name, "", 0));
 }
 
+// Says which executor of the application this process is; below 0: its driver.
+void name_process(std::int32_t executor) noexcept {
+  const trimtab_api* const api = trimtab_attach();
+  if (api == nullptr) return;
+  char text[16];
+  std::snprintf(text, sizeof text, "%d", executor);
+  api->fact("spark executor", executor < 0 ? "driver" : text);
+}
+
 // Cumulative; by the one thread of the driver that watches the bus. Its lane is what has the driver's process sampled.
 void set_bus_counters(std::int64_t posted, std::int64_t dropped) noexcept {
   const trimtab_api* const api = trimtab_attach();
@@ -285,4 +294,8 @@ extern "C" __attribute__((visibility("default"))) void Java_trimtab_spark_TaskTa
                                                                                               std::int64_t posted,
                                                                                               std::int64_t dropped) {
   set_bus_counters(posted, dropped);
+}
+
+extern "C" __attribute__((visibility("default"))) void Java_trimtab_spark_TaskTag_executor(void*, void*, std::int32_t number) {
+  name_process(number);
 }

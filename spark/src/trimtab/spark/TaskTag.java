@@ -17,6 +17,9 @@ final class TaskTag {
     return IS_READY;
   }
 
+  /** Which executor this process is; -1: the driver. */
+  static native void executor(int number);
+
   /** The calling thread begins a task of this stage. */
   static native void begin(int stage, int attempt);
 

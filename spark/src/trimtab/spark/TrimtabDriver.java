@@ -17,6 +17,7 @@ final class TrimtabDriver implements DriverPlugin {
   @Override
   public Map<String, String> init(SparkContext context, PluginContext plugin) {
     if (TaskTag.isReady()) {
+      TaskTag.executor(-1);
       MetricRegistry bus = context.listenerBus().metrics().metricRegistry();
       watch = new Thread(() -> watch(bus), "trimtab");
       watch.setDaemon(true);

@@ -10,8 +10,11 @@ import org.apache.spark.api.plugin.PluginContext;
 final class TrimtabExecutor implements ExecutorPlugin {
   @Override
   public void init(PluginContext plugin, Map<String, String> fromDriver) {
-    if (!TaskTag.isReady()) {
-      System.err.println("trimtab: executor " + plugin.executorID() + ": calls on files are not counted: it was not started under trimtab run");
+    String id = plugin.executorID();
+    if (TaskTag.isReady()) {
+      TaskTag.executor(id.matches("\\d{1,9}") ? Integer.parseInt(id) : -1);
+    } else {
+      System.err.println("trimtab: executor " + id + ": calls on files are not counted: it was not started under trimtab run");
     }
   }
 
