@@ -78,7 +78,11 @@ def build_spark_run(run: Run, log: Log, advance: Advance = lambda _: None) -> Re
         processes=tuple(_with_jvm(row, inside.processes, names) for row in report.processes),
         counters=tuple(_counter(row, names) for row in inside.counters if row.process in names),
         findings=tuple(sorted(_joined(findings), key=lambda row: -row.gain_s)),
-        unavailable=(*_still_unavailable(report, storage), *_dropped(run), *inside.unavailable),
+        unavailable=(
+            *_still_unavailable(report, storage),
+            *_dropped(run),
+            *(row for row in inside.unavailable if row.kind is not Missing.REGIONS),
+        ),
         storage=storage,
     )
 
