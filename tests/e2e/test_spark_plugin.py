@@ -55,7 +55,10 @@ def command(program: Path, master: str, rounds: int = 1) -> list[str]:
 
 def report(run: Path) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, "-m", "trimtab", "report", str(run), "--json"], capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "trimtab", "report", str(run), "--json"],
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
@@ -100,7 +103,9 @@ def test_totals_equal_those_of_strace(program: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     traced: collections.Counter[str] = collections.Counter()
     for line in trace.read_text(errors="replace").splitlines():
-        if found := re.search(r'open(?:at)?\(.*"[^"]*/(temp_shuffle_|shuffle_0_\d+_0\.(data|index|checksum))', line):
+        if found := re.search(
+            r'open(?:at)?\(.*"[^"]*/(temp_shuffle_|shuffle_0_\d+_0\.(data|index|checksum))', line
+        ):
             traced[f"shuffle 0 {found[2]}" if found[2] else "temporary shuffle files"] += 1
     opens = counted(report(program.parent / "run")["storage"], "open")
     assert sum(traced.values()) > MAPS * REDUCES
@@ -111,7 +116,9 @@ def test_totals_equal_those_of_strace(program: Path) -> None:
 def test_a_killed_jvm_leaves_a_readable_run(program: Path, victim: str) -> None:
     """Killed while it writes and reads shuffle files."""
     run = program.parent / "run"
-    started = subprocess.Popen(command(program, CLUSTER, 1000), stdout=subprocess.PIPE, start_new_session=True)
+    started = subprocess.Popen(
+        command(program, CLUSTER, 1000), stdout=subprocess.PIPE, start_new_session=True
+    )
     try:
         assert started.stdout is not None
         assert started.stdout.readline() == b"4000\n"

@@ -10,6 +10,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from trimtab.files import FileKind, read_text
@@ -114,7 +115,7 @@ def _why_not(user: Mapping[str, str], script: str) -> str:
 def _given(argv: list[str]) -> dict[str, str]:
     """Settings in arguments of spark-submit."""
     found = {}
-    for word, value in zip(argv, [*argv[1:], ""], strict=True):
+    for word, value in pairwise([*argv, ""]):
         option, has_value, attached = word.partition("=")
         if option == "--master":
             found[_MASTER] = attached if has_value else value
@@ -128,7 +129,7 @@ def _without(arguments: list[str], name: str) -> list[str]:
     """Arguments of spark-submit without those that give setting `name`."""
     kept: list[str] = []
     skip = False
-    for word, value in zip(arguments, [*arguments[1:], ""], strict=True):
+    for word, value in pairwise([*arguments, ""]):
         is_next = word in ("--conf", "-c") and value.startswith(f"{name}=")
         if not (skip or is_next or word.startswith(f"--conf={name}=")):
             kept.append(word)
