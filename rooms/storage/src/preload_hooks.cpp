@@ -296,6 +296,7 @@ extern "C" __attribute__((visibility("default"))) void Java_trimtab_spark_TaskTa
   set_bus_counters(posted, dropped);
 }
 
-extern "C" __attribute__((visibility("default"))) void Java_trimtab_spark_TaskTag_executor(void*, void*, std::int32_t number) {
+extern "C" __attribute__((visibility("default"))) void Java_trimtab_spark_TaskTag_executor(void*, void*,
+                                                                                           std::int32_t number) {
   name_process(number);
 }
