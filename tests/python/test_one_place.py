@@ -30,6 +30,7 @@ ALLOWED = {
     "programs.py": ({"open"}, NAMED_PROGRAM),
     "launcher/inspect_program.py": ({"open"}, NAMED_PROGRAM),
     "binary_check/code.py": ({"open"}, NAMED_PROGRAM),
+    "launcher/spark.py": ({"mkdir"}, "in the new folder of the run"),
     "launcher/run_folder.py": ({"open"}, "the new folder, to hold it"),
     "jobs/guardian.py": ({"open", "fdopen"}, "a pipe of its own, and /dev/null"),
     "jobs/meeting.py": ({"fdopen"}, "memory without a name"),
