@@ -60,7 +60,11 @@ def deleted(spark: SparkSession) -> dict[str, Any]:
 
 def kill_an_executor(spark: SparkSession) -> bool:
     """Map outputs are lost between two jobs: the second one must compute them again, with the same answer."""
-    sums = spark.sparkContext.parallelize(range(2000), 6).map(lambda n: (n % 7, n)).reduceByKey(lambda a, b: a + b, 5)
+    sums = (
+        spark.sparkContext.parallelize(range(2000), 6)
+        .map(lambda n: (n % 7, n))
+        .reduceByKey(lambda a, b: a + b, 5)
+    )
     before = sorted(sums.collect())
     os.kill(executors()[0], signal.SIGKILL)
     return before == sorted(sums.collect())

@@ -46,7 +46,9 @@ def group_by(spark: SparkSession, size: Size) -> None:
     """The widest shuffle: all rows move, nothing is combined before."""
     rows = spark.range(0, size.rows, 1, size.maps).repartition(size.reduces, "id")
     groups = rows.groupBy((sql.col("id") % 97).alias("key")).agg(sql.collect_list("id").alias("ids"))
-    found = {row.key: row.rows for row in groups.select("key", sql.size("ids").alias("rows")).toLocalIterator()}
+    found = {
+        row.key: row.rows for row in groups.select("key", sql.size("ids").alias("rows")).toLocalIterator()
+    }
     expect("group_by", found, {key: len(range(key, size.rows, 97)) for key in range(97)})
 
 
@@ -59,16 +61,23 @@ def page_rank(spark: SparkSession, size: Size, iterations: int = 3) -> None:
         shares = table.join(ranks).flatMap(
             lambda node: [(target, node[1][1] / len(node[1][0])) for target in node[1][0]]
         )
-        ranks = shares.reduceByKey(lambda one, two: one + two, size.maps).mapValues(lambda sum: 0.15 + 0.85 * sum)
+        ranks = shares.reduceByKey(lambda one, two: one + two, size.maps).mapValues(
+            lambda sum: 0.15 + 0.85 * sum
+        )
     found = {node: round(rank, 9) for node, rank in ranks.collect()}
-    expect("page_rank", found, {node: round(rank, 9) for node, rank in plain_page_rank(links, iterations).items()})
+    expect(
+        "page_rank",
+        found,
+        {node: round(rank, 9) for node, rank in plain_page_rank(links, iterations).items()},
+    )
 
 
 def graph(nodes: int) -> dict[int, list[int]]:
     """Links of each node: to the next one, so that all have a link, and to three random ones."""
     chance = random.Random(7)
     return {
-        node: sorted({(node + 1) % nodes, *(chance.randrange(nodes) for _ in range(3))}) for node in range(nodes)
+        node: sorted({(node + 1) % nodes, *(chance.randrange(nodes) for _ in range(3))})
+        for node in range(nodes)
     }
 
 
@@ -90,8 +99,10 @@ def tera_sort(spark: SparkSession, size: Size) -> None:
     records = spark.range(0, size.rows, 1, size.maps).select(
         key.alias("key"), sql.lpad(sql.col("id").cast("string"), 90, "0").alias("value")
     )
-    parts = records.repartitionByRange(size.reduces, "key").sortWithinPartitions("key").rdd.mapPartitions(
-        lambda rows: check_order([row.key for row in rows])
+    parts = (
+        records.repartitionByRange(size.reduces, "key")
+        .sortWithinPartitions("key")
+        .rdd.mapPartitions(lambda rows: check_order([row.key for row in rows]))
     )
     found = parts.collect()
     expect("tera_sort, records", sum(count for count, *_ in found), size.rows)
@@ -117,7 +128,9 @@ def join(spark: SparkSession, size: Size) -> None:
     """A sort-merge join of two tables with nine tenths of the rows of one side at one key."""
     left = numbers(spark, size).selectExpr("IF(id % 10 < 9, 0, id % 100) AS key", "id")
     right = numbers(spark, size).where("id < 100").select("key", sql.col("id").alias("other"))
-    found = left.join(right.hint("merge"), "key").selectExpr("count(*) AS rows", "sum(other) AS total").first()
+    found = (
+        left.join(right.hint("merge"), "key").selectExpr("count(*) AS rows", "sum(other) AS total").first()
+    )
     total = sum(row % 100 for row in range(size.rows) if row % 10 == 9)
     expect("join", (found.rows, found.total), (size.rows, total))
 
@@ -149,7 +162,8 @@ def power_iteration(spark: SparkSession, size: Size) -> None:
 
 
 PROGRAMS: dict[str, Callable[[SparkSession, Size], None]] = {
-    program.__name__: program for program in (group_by, page_rank, tera_sort, aggregation, join, power_iteration)
+    program.__name__: program
+    for program in (group_by, page_rank, tera_sort, aggregation, join, power_iteration)
 }
 
 
@@ -162,7 +176,9 @@ def run(spark: SparkSession, size: Size, names: list[str]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Spark programs with different shuffles and checked answers.")
+    parser = argparse.ArgumentParser(
+        description="Spark programs with different shuffles and checked answers."
+    )
     parser.add_argument("--preset", choices=SIZES, default="small")
     parser.add_argument("--only", nargs="+", choices=PROGRAMS, default=list(PROGRAMS))
     chosen = parser.parse_args()
