@@ -95,7 +95,6 @@ def test_all_programs_with_encryption_and_a_lost_executor(tmp_path: Path) -> Non
 
 def test_blocks_sent_between_executors(tmp_path: Path) -> None:
     settings = pooled(
-        spark_storage_localDiskByExecutors_cacheSize="1",
         spark_shuffle_readHostLocalDisk="false",
         spark_shuffle_compress="false",
         spark_shuffle_sort_bypassMergeThreshold="1",
@@ -103,6 +102,7 @@ def test_blocks_sent_between_executors(tmp_path: Path) -> None:
     )
     found, _ = application(tmp_path, "network", "local-cluster[2,1,512]", settings)
     assert found["descriptors"] > 0
+    assert found["all_closed_after_removal"]
 
 
 def test_a_file_that_vanished_is_written_again_also_with_room_for_one(tmp_path: Path) -> None:

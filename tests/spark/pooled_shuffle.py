@@ -31,14 +31,14 @@ def programs(spark: SparkSession) -> dict[str, Any]:
     shuffles.run(spark, shuffles.SIZES["small"], list(shuffles.PROGRAMS))
     pooled = len(shuffle_descriptors())
     killed = kill_an_executor(spark)
-    removed = wait_for(lambda: collect_garbage(spark) and not shuffle_descriptors())
+    removed = remove_shuffles(spark)
     return {"descriptors": pooled, "executor_killed": killed, "all_closed_after_removal": removed}
 
 
 def network(spark: SparkSession) -> dict[str, Any]:
     """Programs whose blocks are sent from one executor to the other one."""
     shuffles.run(spark, shuffles.SIZES["small"], NETWORK)
-    return {"descriptors": len(shuffle_descriptors())}
+    return {"descriptors": len(shuffle_descriptors()), "all_closed_after_removal": remove_shuffles(spark)}
 
 
 def held(spark: SparkSession) -> dict[str, Any]:
@@ -124,11 +124,12 @@ def data_files(spark: SparkSession) -> list[Path]:
     return list(folder.glob("blockmgr-*/*/shuffle_*.data"))
 
 
-def collect_garbage(spark: SparkSession) -> bool:
-    """Spark removes a shuffle after the driver's JVM has collected what referred to it."""
-    spark._jvm.java.lang.System.gc()  # type: ignore[union-attr]
-    time.sleep(0.5)
-    return True
+def remove_shuffles(spark: SparkSession) -> bool:
+    """What Spark's cleaner does when nothing refers to a shuffle any more; whether executors then have no file of one open."""
+    cleaner = spark._jsc.sc().cleaner().get()
+    for path in shuffle_descriptors():
+        cleaner.doCleanupShuffle(int(Path(path).name.split("_")[1]), True)
+    return wait_for(lambda: not shuffle_descriptors())
 
 
 def wait_for(condition: Any) -> bool:

@@ -1,6 +1,6 @@
 """Spark programs whose shuffles differ, on generated data, with checked answers.
 
-    spark-submit workloads/spark/shuffles.py [--preset small|medium] [--only NAME ...]
+    spark-submit workloads/spark/shuffles.py [--preset small|wide|medium] [--only NAME ...]
 
 Prints one line of JSON for each program: {"program": NAME, "seconds": TIME}. Exit code 1: an answer is wrong.
 """
@@ -29,7 +29,11 @@ class Size:
     reduces: int
 
 
-SIZES = {"small": Size(20_000, 60, 6, 10), "medium": Size(2_000_000, 2000, 40, 200)}
+SIZES = {
+    "small": Size(20_000, 60, 6, 6),
+    "wide": Size(400_000, 60, 40, 200),
+    "medium": Size(2_000_000, 2000, 40, 200),
+}
 
 
 class WrongAnswer(Exception):
