@@ -26,6 +26,7 @@ FILE_KIND = Enumeration(
         Value(10, "scheduler_delays"),
         Value(11, "scheduler_events"),
         Value(12, "knobs"),
+        Value(13, "storage"),
     ),
     labels="FILE_KINDS",
 )
@@ -768,6 +769,45 @@ KNOB_ANSWER = Enumeration(
     ),
 )
 
+STORAGE_CALL = Enumeration(
+    "storage_call",
+    "StorageCall",
+    "u16",
+    "What was called on a file.",
+    (
+        Value(1, "open"),
+        Value(2, "read"),
+        Value(3, "write"),
+        Value(4, "close"),
+    ),
+    labels="STORAGE_CALLS",
+)
+STORAGE_CLASS = Enumeration(
+    "storage_class",
+    "StorageClass",
+    "u16",
+    "What a file is for.",
+    (
+        Value(1, "other", "opened by no task of Spark, and none of the following"),
+        Value(2, "input", "a task opened it to read it"),
+        Value(3, "output", "a task opened it to write it"),
+        Value(
+            4,
+            "shuffle_write",
+            "a shuffle file, opened to be written, or a temporary file of one",
+            "shuffle write",
+        ),
+        Value(5, "shuffle_read", "a shuffle file, opened to be read", "shuffle read"),
+        Value(
+            6, "spill", "what did not fit into memory, but for sorts of a shuffle, which are in shuffle_write"
+        ),
+        Value(7, "cache", "a partition that the program keeps"),
+        Value(8, "broadcast", "a broadcast variable"),
+        Value(9, "code", "a class, jar or library"),
+        Value(10, "system", "in /proc, /sys or /dev"),
+    ),
+    labels="STORAGE_CLASSES",
+)
 ALL = (
     FILE_KIND,
     PROCESS_STATE,
@@ -800,4 +840,6 @@ ALL = (
     KNOB_FLAGS,
     KNOB_REQUEST,
     KNOB_ANSWER,
+    STORAGE_CALL,
+    STORAGE_CLASS,
 )

@@ -132,6 +132,7 @@ RECORDS = {
     "events": EVENT,
     "knobs": KNOB_SLOT,
     "profile": ROW,
+    "storage": STORAGE_ROW,
     "switches": EVENT,
 }
 """

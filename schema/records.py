@@ -26,7 +26,7 @@ CONSTANTS = (
         "format_minor",
         "MINOR",
         "u64",
-        6,
+        7,
         "Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.",
     ),
     Constant("header_bytes", "HEADER_BYTES", "size", 4096, "Bytes of the header of every file."),
@@ -279,6 +279,30 @@ KNOB_SLOT = Record(
     ),
 )
 
+STORAGE_ROW = Record(
+    "storage_row",
+    "STORAGE_ROW",
+    "In storage.tt: one kind of call on files of one group, by one stage of Spark. All threads of the process add to it.",
+    (
+        Field("stage", "u32", "number of the stage", "", "the greatest number: no task called"),
+        Field("attempt", "u32", "of the stage"),
+        Field("call", "storage_call"),
+        Field("file_class", "storage_class"),
+        Field("reserved", "u32"),
+        Field("count", "u64", "calls"),
+        Field("failed", "u64", "of these, with an error"),
+        Field("bytes", "u64", "read or written", "bytes"),
+        Field("sum_ns", "u64", "in all calls", "ns"),
+        Field("longest_ns", "u64", "", "ns"),
+        Field("histogram", "u32[42]", "bucket i counts calls of bit width i: 2^(i-1) to 2^i - 1 ns"),
+        Field(
+            "group",
+            "char[120]",
+            "of shuffles `shuffle N`, a blank and the kind of file; otherwise the folder, its beginning cut off where too long",
+        ),
+    ),
+)
+
 SCHEDULER_HEADER = Record(
     "scheduler_header",
     "SCHEDULER_HEADER",
@@ -496,6 +520,7 @@ FILES = (
         "HOST-PID-N/snapshots.txt, snapshots-runtime-1.txt, snapshots-scheduler-1.txt, ...",
         "what steering received; only with `--record-snapshots`",
     ),
+    File("HOST-PID-N/storage.tt", "calls on files; absent but in JVMs of Spark", "storage_row"),
     File("HOST-PID-N/lane-0000.events", "events of a lane: a ring, or appended to", "event"),
     File("HOST-PID-N/lane-0000.profile", "profile rows of a lane", "profile_row"),
     File(
@@ -519,6 +544,7 @@ SCHEMA = Schema(
         DECISION,
         KNOB_SLOT,
         SAMPLE,
+        STORAGE_ROW,
         SCHEDULER_HEADER,
         SCHEDULER_THREAD,
         SCHEDULER_CHARGE,

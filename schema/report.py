@@ -883,6 +883,25 @@ SPARK = T(
         F("groups", "SparkGroup[]", "by kind of group, most core time first"),
     ),
 )
+STORAGE_CALLS = T(
+    "StorageCalls",
+    "Calls of one kind on a group of files, by one stage, in JVMs of a Spark application.",
+    (
+        F("process", "text", "`id` of the process"),
+        F("stage", "integer?", "number of the stage", unknown="no task called"),
+        F("attempt", "integer?", "of the stage", unknown="no task called"),
+        F("file_class", "text", "what the files are for: storage_class of the run directory"),
+        F("group", "text", "kind of shuffle file, or folder"),
+        F("call", "text", "`open`, `read`, `write` or `close`"),
+        F("count", "integer", "calls"),
+        F("failed", "integer", "of these, with an error"),
+        F("bytes", "integer", "read or written", "B"),
+        F("total_s", "number", "in all calls", "s"),
+        F("median_s", "number", "interpolated between powers of two", "s"),
+        F("p99_s", "number", "99th percentile, likewise", "s"),
+        F("longest_s", "number", "", "s"),
+    ),
+)
 REPORT = T(
     "Report",
     "The report of a run, over all of its processes.",
@@ -946,6 +965,7 @@ REPORT = T(
         ),
         F("stages", "Stage[]", "of a Spark application, in order of their submission"),
         F("spark", "Spark?", "of a Spark application", unknown="it is none"),
+        F("storage", "StorageCalls[]", "calls on files by JVMs of Spark, most time first"),
     ),
 )
 
@@ -1001,6 +1021,7 @@ REPORT_SCHEMA = ReportSchema(
         IDLE_REGION_GROUP,
         STAGE,
         SPARK,
+        STORAGE_CALLS,
         SPARK_GROUP,
     ),
     UNITS,

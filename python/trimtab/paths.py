@@ -18,6 +18,11 @@ def diagnosis_library() -> Path:
     return _NATIVE / "lib" / "libtrimtab_diagnosis.so"
 
 
+def storage_library() -> Path:
+    """The library that counts calls on files; it is loaded into JVMs of Spark."""
+    return _NATIVE / "lib" / "libtrimtab_storage_hooks.so"
+
+
 def spark_plugin() -> Path:
     """The jar of the Spark plug-in; does not exist where the wheel was built without a JDK."""
     return _NATIVE / "spark" / "trimtab-spark.jar"
@@ -36,6 +41,11 @@ def network_program() -> Path:
 def scheduler_recorder() -> Path:
     """The program that records what the operating system's scheduler does."""
     return _NATIVE / "bin" / "trimtab-kernel"
+
+
+def spark_event_logs(run: Path) -> Path:
+    """The folder in a run directory that Spark writes its event log to."""
+    return run / "spark-events"
 
 
 def user_data_folder() -> Path:

@@ -175,6 +175,8 @@ export interface Report {
   stages: Stage[];
   /** of a Spark application; null: it is none */
   spark: Spark | null;
+  /** calls on files by JVMs of Spark, most time first */
+  storage: StorageCalls[];
 }
 
 /** How the program ended. */
@@ -1196,6 +1198,36 @@ export interface Spark {
   groups: SparkGroup[];
 }
 
+/** Calls of one kind on a group of files, by one stage, in JVMs of a Spark application. */
+export interface StorageCalls {
+  /** `id` of the process */
+  process: string;
+  /** number of the stage; null: no task called */
+  stage: number | null;
+  /** of the stage; null: no task called */
+  attempt: number | null;
+  /** what the files are for: storage_class of the run directory */
+  file_class: string;
+  /** kind of shuffle file, or folder */
+  group: string;
+  /** `open`, `read`, `write` or `close` */
+  call: string;
+  /** calls */
+  count: number;
+  /** of these, with an error */
+  failed: number;
+  /** read or written, B */
+  bytes: number;
+  /** in all calls, s */
+  total_s: number;
+  /** interpolated between powers of two, s */
+  median_s: number;
+  /** 99th percentile, likewise, s */
+  p99_s: number;
+  /** s */
+  longest_s: number;
+}
+
 /** The core time of one job, query, executor, host or source line. */
 export interface SparkGroup {
   /** `job`, `query`, `executor`, `host` or `line` */
@@ -1253,6 +1285,7 @@ export const readReport = (from: Dict): Report => ({
   no_idle_regions: text(from.no_idle_regions),
   stages: dicts(from.stages).map(readStage),
   spark: maybe(from.spark, readSpark),
+  storage: dicts(from.storage).map(readStorageCalls),
 });
 
 export const readExit = (from: Dict): Exit => ({
@@ -1817,6 +1850,22 @@ export const readSpark = (from: Dict): Spark => ({
   replay_error: figure(from.replay_error),
   replay_trusted: from.replay_trusted === true,
   groups: dicts(from.groups).map(readSparkGroup),
+});
+
+export const readStorageCalls = (from: Dict): StorageCalls => ({
+  process: text(from.process),
+  stage: figure(from.stage),
+  attempt: figure(from.attempt),
+  file_class: text(from.file_class),
+  group: text(from.group),
+  call: text(from.call),
+  count: amount(from.count),
+  failed: amount(from.failed),
+  bytes: amount(from.bytes),
+  total_s: amount(from.total_s),
+  median_s: amount(from.median_s),
+  p99_s: amount(from.p99_s),
+  longest_s: amount(from.longest_s),
 });
 
 export const readSparkGroup = (from: Dict): SparkGroup => ({

@@ -24,6 +24,7 @@ from trimtab.analysis.network_phases import Sender, network_phases
 from trimtab.analysis.predicted import what_if_of, with_predictions
 from trimtab.analysis.process_report import ProcessReport, process_report
 from trimtab.analysis.schedulers import schedulers
+from trimtab.analysis.storage import storage_calls
 from trimtab.analysis.system import lane_summary, overhead_of, system_by_launcher, system_of
 from trimtab.analysis.timeline import timeline
 from trimtab.analysis.workers import worker_table
@@ -120,6 +121,7 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         no_idle_regions=tasks.reason,
         stages=(),
         spark=None,
+        storage=storage_calls(run),
     )
 
 
@@ -182,6 +184,7 @@ def _of_launcher(run: Run) -> Report:
         no_idle_regions="nothing was recorded inside the program",
         stages=(),
         spark=None,
+        storage=storage_calls(run),
     )
 
 

@@ -451,22 +451,33 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
 
 
 def _build(directory: Path) -> Report:
-    from trimtab.analysis.report import build
-    from trimtab.readers import open_run
+    from trimtab.cli.sources import Source
     from trimtab.text.progress import progress
 
     with progress("reading the run"):
-        return build(open_run(directory))
+        return Source(directory).report()
 
 
 def _write_page(report: Report, directory: Path, html: Path) -> None:
-    from trimtab.readers import open_run
+    from trimtab.cli.sources import Source
     from trimtab.report import lane_page, write_html
+    from trimtab.spark.with_run import event_log_of
     from trimtab.text.progress import progress
 
     with progress("drawing the lanes"):
-        lanes = lane_page(open_run(directory))
+        lanes = lane_page(Source(directory, event_log_of(directory)).run())
     write_html(report, html, lanes)
+
+
+def _tables(built: Report, directory: Path) -> None:
+    """The report as text; of a Spark application, with its stages."""
+    from trimtab.text.spark import spark_tables
+    from trimtab.text.tables import tables
+
+    if built.spark is not None:
+        spark_tables(built, directory)
+    else:
+        tables(built, directory)
 
 
 @main.command()
@@ -488,9 +499,7 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
             _write_page(built, directory, html)
             echo(f"trimtab: report page: {html}", err=True)
         else:
-            from trimtab.text.tables import tables
-
-            tables(built, directory)
+            _tables(built, directory)
     except RunError as error:
         fail(str(error))
     except BrokenPipeError:

@@ -31,8 +31,11 @@ class Source:
 
             return build_spark(self.log)
         from trimtab.analysis.report import build
+        from trimtab.spark.with_run import build_spark_run, event_log_of
 
-        return build(self.run())
+        run = self.run()
+        log = event_log_of(run.directory)
+        return build(run) if log is None else build_spark_run(run, log)
 
     def run(self) -> Run:
         """The run itself; errors as of `report`."""

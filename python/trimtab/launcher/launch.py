@@ -28,6 +28,7 @@ from trimtab.launcher.job import Job
 from trimtab.launcher.job_folder import JobFolder, enter_job
 from trimtab.launcher.perf_events import perf_events_kept_ready
 from trimtab.launcher.run_folder import RunFolder
+from trimtab.launcher.spark import spark_start
 from trimtab.launcher.witness import GroupWitness, group_witness
 from trimtab.options import checked_environment, library_option
 from trimtab.paths import current_folder, preload_library
@@ -154,10 +155,9 @@ def _variables(options: Options) -> dict[str, str]:
     return checked_environment(settings)
 
 
-def _environment(options: Options, library: Path) -> dict[str, str]:
+def _environment(options: Options, libraries: tuple[Path, ...]) -> dict[str, str]:
     environment = users_environment()
-    before = environment.get("LD_PRELOAD", "")
-    environment["LD_PRELOAD"] = f"{library}:{before}" if before else str(library)
+    environment["LD_PRELOAD"] = ":".join(map(str, filter(None, (*libraries, environment.get("LD_PRELOAD")))))
     if options.steering is not None:
         environment.update(options.steering.environment)
     environment.update(_variables(options))
@@ -201,6 +201,7 @@ class _Prepared:
 
     directory: Path
     folder: RunFolder
+    argv: list[str]
     environment: dict[str, str]
     info: dict[str, Any]
     job: JobFolder | None
@@ -253,7 +254,7 @@ def launch(argv: list[str], options: Options) -> Launch:
         began = time.monotonic_ns()
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
-            status = _run(program, argv, prepared.environment, witness)
+            status = _run(program, prepared.argv, prepared.environment, witness)
         except (NotStarted, NotPrepared):
             prepared.undo()
             raise
@@ -336,8 +337,19 @@ def _begin(options: Options, library: Path, info: dict[str, Any]) -> _Prepared:
         folder = job.rank
         options = replace(options, directory=job.rank_path, steering=_as_in_job(job, info, options.steering))
         info = {**info, "rank": job.job.rank, "steering": _describe(options.steering)}
-    prepared = _Prepared(options.directory, folder, _environment(options, library), info, job)
+    prepared = _Prepared(options.directory, folder, info["argv"], {}, info, job)
     try:
+        spark = (
+            None
+            if job is not None or not options.is_follow
+            else spark_start(info["argv"], options.directory, users_environment())
+        )
+        before = () if spark is None else spark.libraries
+        prepared.environment.update(_environment(options, (*before, library)))
+        if spark is not None:
+            prepared.argv = spark.argv
+            prepared.environment.update(spark.environment)
+            info["unavailable"] += spark.unavailable
         for name, text in _files_of(options.steering).items():
             folder.write(name, text)
         folder.write_info(info)

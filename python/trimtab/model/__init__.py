@@ -155,6 +155,7 @@ class Process:
     knobs: dict[int, Knob] = field(default_factory=dict)
     policies: dict[int, str] = field(default_factory=dict)
     decisions: Records | None = None
+    storage: Records | None = None
 
     @cached_property
     def modules_by_id(self) -> dict[int | None, Module]:

@@ -24,6 +24,7 @@ class FileKind(IntEnum):
     SCHEDULER_DELAYS = 10
     SCHEDULER_EVENTS = 11
     KNOBS = 12
+    STORAGE = 13
 
 
 class ProcessState(IntEnum):
@@ -274,6 +275,30 @@ class KnobAnswer(IntEnum):
     REFUSED = 7  # steering has ended or does not turn this subject any more
 
 
+class StorageCall(IntEnum):
+    """What was called on a file."""
+
+    OPEN = 1
+    READ = 2
+    WRITE = 3
+    CLOSE = 4
+
+
+class StorageClass(IntEnum):
+    """What a file is for."""
+
+    OTHER = 1  # opened by no task of Spark, and none of the following
+    INPUT = 2  # a task opened it to read it
+    OUTPUT = 3  # a task opened it to write it
+    SHUFFLE_WRITE = 4  # a shuffle file, opened to be written, or a temporary file of one
+    SHUFFLE_READ = 5  # a shuffle file, opened to be read
+    SPILL = 6  # what did not fit into memory, but for sorts of a shuffle, which are in shuffle_write
+    CACHE = 7  # a partition that the program keeps
+    BROADCAST = 8  # a broadcast variable
+    CODE = 9  # a class, jar or library
+    SYSTEM = 10  # in /proc, /sys or /dev
+
+
 class RegionFields(IntEnum):
     """The fields of `x` in rows of metric region."""
 
@@ -484,6 +509,7 @@ FILE_KINDS = {
     10: "scheduler_delays",
     11: "scheduler_events",
     12: "knobs",
+    13: "storage",
 }
 
 LANE_KINDS = {
@@ -619,4 +645,24 @@ SHARE_LABELS = {
     "run_delay": "run delay",
     "runtime": "runtime and tool",
     "unattributed": "unattributed",
+}
+
+STORAGE_CALLS = {
+    1: "open",
+    2: "read",
+    3: "write",
+    4: "close",
+}
+
+STORAGE_CLASSES = {
+    1: "other",
+    2: "input",
+    3: "output",
+    4: "shuffle write",
+    5: "shuffle read",
+    6: "spill",
+    7: "cache",
+    8: "broadcast",
+    9: "code",
+    10: "system",
 }

@@ -49,6 +49,7 @@ class Report(Struct, frozen=True):
         no_idle_regions: why idle regions are not looked for; None: they are, in at least one process.
         stages: of a Spark application, in order of their submission.
         spark: of a Spark application; None: it is none.
+        storage: calls on files by JVMs of Spark, most time first.
     """
 
     trimtab: str
@@ -96,6 +97,7 @@ class Report(Struct, frozen=True):
     no_idle_regions: str | None
     stages: tuple[Stage, ...]
     spark: Spark | None
+    storage: tuple[StorageCalls, ...]
 
 
 class Exit(Struct, frozen=True):
@@ -1324,6 +1326,40 @@ class Spark(Struct, frozen=True):
     replay_error: float | None
     replay_trusted: bool
     groups: tuple[SparkGroup, ...]
+
+
+class StorageCalls(Struct, frozen=True):
+    """Calls of one kind on a group of files, by one stage, in JVMs of a Spark application.
+
+    Attributes:
+        process: `id` of the process.
+        stage: number of the stage; None: no task called.
+        attempt: of the stage; None: no task called.
+        file_class: what the files are for: storage_class of the run directory.
+        group: kind of shuffle file, or folder.
+        call: `open`, `read`, `write` or `close`.
+        count: calls.
+        failed: of these, with an error.
+        bytes: read or written, B.
+        total_s: in all calls, s.
+        median_s: interpolated between powers of two, s.
+        p99_s: 99th percentile, likewise, s.
+        longest_s: s.
+    """
+
+    process: str
+    stage: int | None
+    attempt: int | None
+    file_class: str
+    group: str
+    call: str
+    count: int
+    failed: int
+    bytes: int
+    total_s: float
+    median_s: float
+    p99_s: float
+    longest_s: float
 
 
 class SparkGroup(Struct, frozen=True):

@@ -12,7 +12,7 @@ from trimtab.model.enumerations import FILE_KINDS, NameTag
 
 MAGIC = b"TRIMTAB\0"
 VERSION = 1
-MINOR = 6
+MINOR = 7
 HEADER_BYTES = 4096
 HISTOGRAM_BUCKETS = 42
 KINDS = FILE_KINDS
@@ -169,6 +169,22 @@ SAMPLE = np.dtype(
         ("reserved", "<u8"),
     ]
 )
+STORAGE_ROW = np.dtype(
+    [
+        ("stage", "<u4"),
+        ("attempt", "<u4"),
+        ("call", "<u2"),
+        ("file_class", "<u2"),
+        ("reserved", "<u4"),
+        ("count", "<u8"),
+        ("failed", "<u8"),
+        ("bytes", "<u8"),
+        ("sum_ns", "<u8"),
+        ("longest_ns", "<u8"),
+        ("histogram", "<u4", (42,)),
+        ("group", "V120"),
+    ]
+)
 SCHEDULER_HEADER = np.dtype(
     [
         ("begin_ns", "<u8"),
@@ -255,6 +271,7 @@ RECORDS = {
     "events": EVENT,
     "knobs": KNOB_SLOT,
     "profile": ROW,
+    "storage": STORAGE_ROW,
     "switches": EVENT,
 }
 NAME_HEAD = struct.Struct("<IH2x")

@@ -152,8 +152,9 @@ def _read_process(directory: Path, process: File, names_file: File) -> Process:
     lanes = tuple(
         lane for path in _lane_files(directory) if (lane := _read_lane_or_leave_out(path, lost)) is not None
     )
-    samples, switches, decisions = (
-        _read_optional(directory / f"{kind}.tt", kind, lost) for kind in ("counters", "switches", "decisions")
+    samples, switches, decisions, storage = (
+        _read_optional(directory / f"{kind}.tt", kind, lost)
+        for kind in ("counters", "switches", "decisions", "storage")
     )
     return Process(
         directory,
@@ -171,6 +172,7 @@ def _read_process(directory: Path, process: File, names_file: File) -> Process:
         names.knobs,
         names.policies,
         decisions,
+        storage,
     )
 
 

@@ -137,6 +137,7 @@ def report_of(analysis: Analysis) -> Report:
         idle_region_groups=(),
         no_idle_regions="idle time of core slots is in `blame` and `stages`",
         spark=spark_of(application, slots, attribution, analysis.what_if),
+        storage=(),
     )
 
 

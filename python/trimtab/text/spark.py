@@ -7,8 +7,8 @@ from pathlib import Path
 from rich.markup import escape
 
 from trimtab.counted import counted
-from trimtab.model.enumerations import BlameCause, Missing
-from trimtab.model.report import Report, Spark, SparkGroup, Stage
+from trimtab.model.enumerations import STORAGE_CLASSES, BlameCause, Missing, StorageClass
+from trimtab.model.report import Report, Spark, SparkGroup, Stage, StorageCalls
 from trimtab.text.console import Console, output, table
 from trimtab.text.units import percent, rounded, seconds
 
@@ -29,6 +29,10 @@ _WORDS = {
     "driver": "idle: driver busy",
     "pending": "idle: tasks pending",
 }
+# What every JVM does, whatever the job.
+_NOT_SHOWN = tuple(
+    STORAGE_CLASSES[kind] for kind in (StorageClass.OTHER, StorageClass.CODE, StorageClass.SYSTEM)
+)
 _GROUPS = ("job", "query", "executor", "host", "line")
 
 
@@ -43,6 +47,7 @@ def spark_tables(report: Report, log: Path) -> None:
     _findings(report, console)
     _what_if(report, spark, console)
     _stages(report.stages, console)
+    _storage(report.storage, console)
     for kind in _GROUPS:
         _groups(kind, [group for group in spark.groups if group.group == kind], console)
     for missing in report.unavailable:
@@ -131,3 +136,30 @@ def _groups(kind: str, groups: list[SparkGroup], console: Console) -> None:
         words = ", ".join(f"{_WORDS.get(name, name)} {seconds(value)}" for name, value in most)
         rows.add_row(escape(group.name), seconds(group.core_time_s), words)
     console.print(rows)
+
+
+def _storage(calls: tuple[StorageCalls, ...], console: Console) -> None:
+    """Calls on files by stage and class, over all executors; only what takes part in the job."""
+    groups: dict[tuple[int, str, str], list[StorageCalls]] = {}
+    for row in calls:
+        if row.file_class not in _NOT_SHOWN:
+            stage = -1 if row.stage is None else row.stage
+            groups.setdefault((stage, row.file_class, row.call), []).append(row)
+    columns = ("count", "bytes", "time", "median", "99th percentile", "longest")
+    rows = table("stage", "files", "call", *columns, title="calls on files, most time first")
+    order = sorted(groups.items(), key=lambda item: -sum(row.total_s for row in item[1]))
+    for (stage, file_class, call), members in order[: 2 * _MOST_ROWS]:
+        largest = max(members, key=lambda row: row.count)
+        rows.add_row(
+            "" if stage < 0 else str(stage),
+            file_class,
+            call,
+            str(sum(row.count for row in members)),
+            str(sum(row.bytes for row in members) or ""),
+            seconds(sum(row.total_s for row in members)),
+            seconds(largest.median_s),
+            seconds(max(row.p99_s for row in members)),
+            seconds(max(row.longest_s for row in members)),
+        )
+    if order:
+        console.print(rows)

@@ -9,6 +9,7 @@
 //   HOST-PID-N/switches.tt                        context switches of the lanes; absent without any
 //   HOST-PID-N/decisions.tt                       what was changed while the process ran; absent without any
 //   HOST-PID-N/knobs.tt, knobs-runtime-1.tt, ...  knobs that another process of the user can turn; absent without any
+//   HOST-PID-N/storage.tt                         calls on files; absent but in JVMs of Spark
 //   HOST-PID-N/lane-0000.events                   events of a lane: a ring, or appended to
 //   HOST-PID-N/lane-0000.profile                  profile rows of a lane
 //
@@ -27,7 +28,7 @@ inline constexpr char file_magic[8] = {'T', 'R', 'I', 'M', 'T', 'A', 'B', '\0'};
 // Rises with every change that older readers would misread.
 inline constexpr std::uint32_t format_version = 1;
 // Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.
-inline constexpr std::uint64_t format_minor = 6;
+inline constexpr std::uint64_t format_minor = 7;
 // Bytes of the header of every file.
 inline constexpr std::size_t header_bytes = 4096;
 // Stands for no lane.
@@ -53,6 +54,7 @@ enum class file_kind : std::uint32_t {
   scheduler_delays = 10,
   scheduler_events = 11,
   knobs = 12,
+  storage = 13,
 };
 
 // How far a process got.
@@ -291,6 +293,28 @@ enum class knob_answer : std::uint32_t {
   refused = 7,          // steering has ended or does not turn this subject any more
 };
 
+// What was called on a file.
+enum class storage_call : std::uint16_t {
+  open = 1,
+  read = 2,
+  write = 3,
+  close = 4,
+};
+
+// What a file is for.
+enum class storage_class : std::uint16_t {
+  other = 1,          // opened by no task of Spark, and none of the following
+  input = 2,          // a task opened it to read it
+  output = 3,         // a task opened it to write it
+  shuffle_write = 4,  // a shuffle file, opened to be written, or a temporary file of one
+  shuffle_read = 5,   // a shuffle file, opened to be read
+  spill = 6,          // what did not fit into memory, but for sorts of a shuffle, which are in shuffle_write
+  cache = 7,          // a partition that the program keeps
+  broadcast = 8,      // a broadcast variable
+  code = 9,           // a class, jar or library
+  system = 10,        // in /proc, /sys or /dev
+};
+
 // The fields of a profile row's `x`, by metric: row.x[team_fields::arrival].
 namespace region_fields {
 inline constexpr std::size_t threads = 0;       // sum over instances of the threads that took part
@@ -492,6 +516,24 @@ struct sample {
   std::uint64_t reserved;
 };
 static_assert(sizeof(sample) == 32);
+
+// In storage.tt: one kind of call on files of one group, by one stage of Spark. All threads of the process add to it.
+struct storage_row {
+  std::uint32_t stage;    // number of the stage; the greatest number: no task called
+  std::uint32_t attempt;  // of the stage
+  storage_call call;
+  storage_class file_class;
+  std::uint32_t reserved;
+  std::uint64_t count;                         // calls
+  std::uint64_t failed;                        // of these, with an error
+  std::uint64_t bytes;                         // read or written, bytes
+  std::uint64_t sum_ns;                        // in all calls, ns
+  std::uint64_t longest_ns;                    // ns
+  std::uint32_t histogram[histogram_buckets];  // bucket i counts calls of bit width i: 2^(i-1) to 2^i - 1 ns
+  // of shuffles `shuffle N`, a blank and the kind of file; otherwise the folder, its beginning cut off where too long
+  char group[120];
+};
+static_assert(sizeof(storage_row) == 344);
 
 // HOST.scheduler/threads.tt, at byte 64: what was recorded of all CPUs of a host. Times are of CLOCK_MONOTONIC.
 struct scheduler_header {

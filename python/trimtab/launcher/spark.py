@@ -1,0 +1,168 @@
+"""What a Spark program is started with, so that its plug-in and event log are in the run.
+
+Only what leaves the user's own settings as they are: the class path goes through SPARK_DIST_CLASSPATH, which is added to every
+other; `spark.plugins` is merged; an event log of the user's own stays where it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from trimtab.files import FileKind, read_text
+from trimtab.model import RunError
+from trimtab.paths import spark_event_logs, spark_plugin, storage_library
+
+PLUGIN = "trimtab.spark.TrimtabPlugin"
+_PLUGINS, _EVENT_LOG = "spark.plugins", "spark.eventLog.enabled"
+_SUBMITTERS = ("spark-submit", "spark-shell", "spark-sql", "pyspark")
+_MASTER = "spark.master"
+_STORAGE = "calls on files of Spark"
+_SCRIPT = FileKind("a Python program", 4 << 20, RunError, follows_links=True)
+_DEFAULTS = FileKind("settings of Spark", 1 << 20, RunError, follows_links=True)
+# Executors of these get neither our environment nor the jar.
+_REMOTE = ("yarn", "k8s://", "mesos://")
+
+
+@dataclass(frozen=True)
+class SparkStart:
+    """How to start a Spark program.
+
+    Attributes:
+        argv: the program and its arguments, with ours added.
+        environment: variables to set.
+        libraries: to be loaded into it before the preload library.
+        unavailable: what is not recorded, for the run's list.
+    """
+
+    argv: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+    libraries: tuple[Path, ...] = ()
+    unavailable: list[dict[str, str]] = field(default_factory=list)
+
+
+def spark_start(argv: list[str], directory: Path, environment: Mapping[str, str]) -> SparkStart | None:
+    """How to start `argv`; None: it is no program of Spark, as far as can be told.
+
+    Args:
+        argv: The program and its arguments.
+        directory: Of the run.
+        environment: The user's.
+    """
+    name = Path(argv[0]).name
+    if name in _SUBMITTERS:
+        user = _defaults(argv, environment) | _given(argv)
+        return _start(argv, user, directory, environment, "")
+    script = _script_of(argv) if name.startswith("python") else ""
+    if "pyspark" not in script:
+        return None
+    user = _defaults(argv, environment) | _given(shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", "")))
+    return _start(argv, user, directory, environment, script)
+
+
+def _start(
+    argv: list[str], user: dict[str, str], directory: Path, environment: Mapping[str, str], script: str
+) -> SparkStart:
+    """The start, or why the plug-in cannot be in it."""
+    if why := _why_not(user, script):
+        return SparkStart(argv, unavailable=[_missing(_STORAGE, why, "spark.plugins, by hand")])
+    settings = {_PLUGINS: ",".join(dict.fromkeys([*filter(None, user.get(_PLUGINS, "").split(",")), PLUGIN]))}
+    unavailable = []
+    if user.get(_EVENT_LOG) == "true" or _EVENT_LOG in script:
+        why = "the program writes an event log of its own"
+        unavailable.append(_missing("Spark's stages and tasks", why, "trimtab spark LOG"))
+    else:
+        folder = spark_event_logs(directory)
+        folder.mkdir()
+        settings |= {_EVENT_LOG: "true", "spark.eventLog.dir": folder.as_uri()}
+    options = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    class_path = os.pathsep.join(filter(None, [environment.get("SPARK_DIST_CLASSPATH"), str(spark_plugin())]))
+    variables = {"SPARK_DIST_CLASSPATH": class_path}
+    if script:
+        before = shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+        variables["PYSPARK_SUBMIT_ARGS"] = shlex.join([*options, *_without(before, _PLUGINS)])
+    else:
+        # Where an option is given twice, Spark takes the last: the user's, but for what was merged.
+        argv = [argv[0], *options, *_without(argv[1:], _PLUGINS)]
+    return SparkStart(argv, variables, (storage_library(),), unavailable)
+
+
+def _missing(what: str, why: str, remedy: str) -> dict[str, str]:
+    """What is not recorded, as run.json has it."""
+    from trimtab.model.enumerations import Missing
+
+    return {"what": what, "why": why, "remedy": remedy, "kind": str(Missing.OTHER)}
+
+
+def _why_not(user: Mapping[str, str], script: str) -> str:
+    """Why the plug-in is not added; "": it is."""
+    if not spark_plugin().exists():
+        return "this Trimtab was built without a JDK, so it has no plug-in for Spark"
+    if not storage_library().exists():
+        return f"{storage_library()} is missing"
+    master = user.get(_MASTER, "")
+    if master.startswith(_REMOTE) or any(f'"{word}' in script or f"'{word}" in script for word in _REMOTE):
+        return "executors on other hosts are not observed"
+    if _PLUGINS in script:
+        return f"the program sets {_PLUGINS} itself"
+    return ""
+
+
+def _given(argv: list[str]) -> dict[str, str]:
+    """Settings in arguments of spark-submit."""
+    found = {}
+    for word, value in pairwise([*argv, ""]):
+        option, has_value, attached = word.partition("=")
+        if option == "--master":
+            found[_MASTER] = attached if has_value else value
+        elif option in ("--conf", "-c"):
+            name, _, setting = (attached if has_value else value).partition("=")
+            found[name] = setting
+    return found
+
+
+def _without(arguments: list[str], name: str) -> list[str]:
+    """Arguments of spark-submit without those that give setting `name`."""
+    kept: list[str] = []
+    skip = False
+    for word, value in pairwise([*arguments, ""]):
+        is_next = word in ("--conf", "-c") and value.startswith(f"{name}=")
+        if not (skip or is_next or word.startswith(f"--conf={name}=")):
+            kept.append(word)
+        skip = is_next
+    return kept
+
+
+def _defaults(argv: list[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Settings in the user's file of settings, which options override."""
+    path = _settings_file(argv, environment)
+    try:
+        lines = read_text(path, _DEFAULTS).splitlines() if path is not None else []
+    except (RunError, OSError):
+        return {}
+    rows = (line.replace("=", " ", 1).split(None, 1) for line in lines if not line.lstrip().startswith("#"))
+    return {row[0]: row[1].strip() for row in rows if len(row) == 2}
+
+
+def _settings_file(argv: list[str], environment: Mapping[str, str]) -> Path | None:
+    if "--properties-file" in argv[:-1]:
+        return Path(argv[argv.index("--properties-file") + 1])
+    if folder := environment.get("SPARK_CONF_DIR"):
+        return Path(folder) / "spark-defaults.conf"
+    home = environment.get("SPARK_HOME")
+    return Path(home) / "conf" / "spark-defaults.conf" if home else None
+
+
+def _script_of(argv: list[str]) -> str:
+    """The text of the first argument that is a Python file; "": there is none that can be read."""
+    for word in argv[1:]:
+        if word.endswith(".py"):
+            try:
+                return read_text(Path(word), _SCRIPT)
+            except (RunError, OSError):
+                return ""
+    return ""

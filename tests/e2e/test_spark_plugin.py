@@ -1,0 +1,146 @@
+"""The Spark plug-in with a real Spark: what it counts is what happened, and whatever is killed, the run is readable."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trimtab.paths import spark_plugin
+from trimtab.readers import open_run
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java"),
+    pytest.mark.skipif(not spark_plugin().exists(), reason="this wheel was built without a JDK"),
+]
+MAPS, REDUCES = 10, 8
+PROGRAM = f"""\
+import sys, time
+from pyspark import SparkConf, SparkContext
+master, local = sys.argv[1:3]
+conf = SparkConf().setMaster(master).setAppName("shuffle").set("spark.local.dir", local)
+context = SparkContext(conf=conf.set("spark.ui.enabled", "false"))
+pairs = context._jsc.sc().range(0, 4000, 1, {MAPS}).toJavaRDD()
+for _ in range(int(sys.argv[3])):
+    print(pairs.repartition({REDUCES}).count(), flush=True)
+context.stop()
+"""
+LOCAL, CLUSTER = "local[2]", "local-cluster[2,1,1024]"
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "shuffle.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+def command(program: Path, master: str, rounds: int = 1) -> list[str]:
+    """One shuffle per round, without Python workers."""
+    return [
+        *(sys.executable, "-m", "trimtab", "run", "-q", "-o", str(program.parent / "run")),
+        *("--", sys.executable, str(program), master, str(program.parent / "local"), str(rounds)),
+    ]
+
+
+def report(run: Path) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "trimtab", "report", str(run), "--json"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def counted(rows: list[dict[str, Any]], call: str) -> collections.Counter[str]:
+    """Calls by group of files."""
+    counts: collections.Counter[str] = collections.Counter()
+    for row in rows:
+        if row["call"] == call:
+            counts[row["group"]] += row["count"]
+    return counts
+
+
+def test_two_executors_count_all_shuffle_opens_and_the_report_has_log_and_processes(program: Path) -> None:
+    done = subprocess.run(command(program, CLUSTER), capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "4000\n"), done.stderr[-2000:]
+    seen = report(program.parent / "run")
+    reads = [row for row in seen["storage"] if row["file_class"] == "shuffle read"]
+    blocks = sum(stage["blocks"] for stage in seen["stages"])
+    assert blocks > 0
+    # Each block that is fetched, also by the other executor, opens both files of its map output.
+    assert counted(reads, "open") == {"shuffle 0 data": blocks, "shuffle 0 index": blocks}
+    assert {row["stage"] for row in reads} == {1}
+    assert {row["process"] for row in reads} == {"executor 0", "executor 1"}
+    temporary = counted(seen["storage"], "open")["temporary shuffle files"]
+    assert MAPS * REDUCES <= temporary <= 2 * MAPS * REDUCES
+    assert all(0 <= row["median_s"] <= row["p99_s"] <= row["longest_s"] <= row["total_s"] for row in reads)
+    executors = {row["id"]: row for row in seen["processes"]}
+    assert all(row["pid"] > 0 and row["cpu_s"] > 0 for row in executors.values())
+    assert {"executor 0", "executor 1"} <= {row["process"] for row in seen["counters"]}
+    assert not [row for row in seen["unavailable"] if "dropped" in row["why"]]
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="there is no strace")
+def test_totals_equal_those_of_strace(program: Path) -> None:
+    trace = program.parent / "trace"
+    strace = ["strace", "-f", "-qq", "--seccomp-bpf", "-e", "trace=open,openat,creat", "-o", str(trace)]
+    done = subprocess.run([*strace, *command(program, LOCAL)], capture_output=True, text=True, timeout=300)
+    if "ptrace" in done.stderr.lower() and "not permitted" in done.stderr.lower():
+        pytest.skip("strace may not trace here")
+    assert done.returncode == 0, done.stderr[-2000:]
+    traced: collections.Counter[str] = collections.Counter()
+    for line in trace.read_text(errors="replace").splitlines():
+        if found := re.search(
+            r'open(?:at)?\(.*"[^"]*/(temp_shuffle_|shuffle_0_\d+_0\.(data|index|checksum))', line
+        ):
+            traced[f"shuffle 0 {found[2]}" if found[2] else "temporary shuffle files"] += 1
+    opens = counted(report(program.parent / "run")["storage"], "open")
+    assert sum(traced.values()) > MAPS * REDUCES
+    assert {group: opens[group] for group in traced} == traced
+
+
+@pytest.mark.parametrize("victim", ["executor", "driver"])
+def test_a_killed_jvm_leaves_a_readable_run(program: Path, victim: str) -> None:
+    """Killed while it writes and reads shuffle files."""
+    run = program.parent / "run"
+    started = subprocess.Popen(
+        command(program, CLUSTER, 1000), stdout=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        assert started.stdout is not None
+        assert started.stdout.readline() == b"4000\n"
+        pid = pid_of(run, victim)
+        os.kill(pid, signal.SIGKILL)
+        time.sleep(1)
+    finally:
+        os.killpg(started.pid, signal.SIGTERM)
+        try:
+            started.wait(60)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)
+            started.wait(10)
+    seen = report(run)
+    assert counted(seen["storage"], "open")["shuffle 0 data"] > 0
+    assert not [process.why for process in open_run(run).left_out if "left out" in process.why]
+
+
+def pid_of(run: Path, role: str) -> int:
+    """A JVM of the running program."""
+    for process in open_run(run).processes:
+        name = process.facts.get("spark executor")
+        if name is not None and (name == "driver") == (role == "driver"):
+            return process.pid
+    raise AssertionError(f"no {role} among the processes")

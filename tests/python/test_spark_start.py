@@ -1,0 +1,113 @@
+"""What `trimtab run` adds to a Spark program, and what it leaves alone."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from trimtab.analysis.storage import percentile_ns
+from trimtab.launcher import spark
+from trimtab.launcher.spark import PLUGIN, SparkStart, spark_start
+
+
+@pytest.fixture(autouse=True)
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("spark_plugin", "storage_library"):
+        path = tmp_path / name
+        path.touch()
+        monkeypatch.setattr(spark, name, lambda path=path: path)
+    (tmp_path / "run").mkdir()
+
+
+def start(tmp_path: Path, *argv: str, **environment: str) -> SparkStart:
+    result = spark_start(list(argv), tmp_path / "run", environment)
+    assert result is not None
+    return result
+
+
+def settings(argv: list[str]) -> dict[str, str]:
+    """As spark-submit reads them: the last one counts."""
+    return dict(value.split("=", 1) for word, value in pairwise(argv) if word in ("--conf", "-c"))
+
+
+def test_adds_plugin_and_event_log_to_spark_submit(tmp_path: Path) -> None:
+    found = start(
+        tmp_path, "spark-submit", "--master", "local[2]", "program.py", SPARK_DIST_CLASSPATH="/a.jar"
+    )
+    assert found.argv[-3:] == ["--master", "local[2]", "program.py"]
+    folder = tmp_path / "run" / "spark-events"
+    assert settings(found.argv) == {
+        "spark.plugins": PLUGIN,
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": folder.as_uri(),
+    }
+    assert folder.is_dir()
+    assert found.environment == {"SPARK_DIST_CLASSPATH": f"/a.jar:{tmp_path / 'spark_plugin'}"}
+    assert found.libraries == (tmp_path / "storage_library",)
+
+
+def test_merges_with_the_users_plugins_wherever_they_are_set(tmp_path: Path) -> None:
+    (tmp_path / "spark-defaults.conf").write_text(
+        "# a comment\nspark.plugins  b.B\nspark.eventLog.enabled=true\n"
+    )
+    option = start(
+        tmp_path, "spark-submit", "--conf", "spark.plugins=a.A", "x.py", SPARK_CONF_DIR=str(tmp_path)
+    )
+    assert settings(option.argv)["spark.plugins"] == f"a.A,{PLUGIN}"
+    assert "spark.eventLog.dir" not in settings(option.argv)
+    assert [row["remedy"] for row in option.unavailable] == ["trimtab spark LOG"]
+    file = start(tmp_path, "spark-submit", "x.py", SPARK_CONF_DIR=str(tmp_path))
+    assert settings(file.argv)["spark.plugins"] == f"b.B,{PLUGIN}"
+
+
+def test_python_programs_get_it_through_the_environment(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("from pyspark import SparkContext\n")
+    given = "--conf spark.plugins=a.A --name x pyspark-shell"
+    found = start(tmp_path, "python3", str(program), PYSPARK_SUBMIT_ARGS=given)
+    words = found.environment["PYSPARK_SUBMIT_ARGS"].split()
+    assert found.argv == ["python3", str(program)]
+    assert settings(words)["spark.plugins"] == f"a.A,{PLUGIN}"
+    assert words[-3:] == ["--name", "x", "pyspark-shell"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "text"),
+    [
+        (["python3", "program.py"], 'import pyspark\nbuilder.config("spark.plugins", "a.A")\n'),
+        (["python3", "program.py"], 'import pyspark\nbuilder.master("yarn")\n'),
+        (["spark-submit", "--master", "yarn", "program.py"], ""),
+        (["spark-submit", "--master=k8s://https://x", "program.py"], ""),
+        (["spark-submit", "--conf", "spark.master=yarn", "program.py"], ""),
+    ],
+)
+def test_leaves_alone_what_it_could_break_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argv: list[str], text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("program.py").write_text(text)
+    found = start(tmp_path, *argv)
+    assert (found.argv, found.environment, found.libraries) == (argv, {}, ())
+    assert len(found.unavailable) == 1
+
+
+def test_other_programs_get_nothing(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import numpy\n")
+    for argv in (
+        ["python3", str(program)],
+        ["python3", "-c", "pass"],
+        ["./solver"],
+        ["python3", "/missing.py"],
+    ):
+        assert spark_start(argv, tmp_path / "run", {}) is None
+
+
+def test_percentiles_lie_within_their_power_of_two() -> None:
+    histogram = np.zeros(42, dtype=np.uint32)
+    assert percentile_ns(histogram, 0.5) == 0
+    histogram[11], histogram[21] = 98, 2  # 1 to 2 us, and 1 to 2 ms
+    assert 1024 <= percentile_ns(histogram, 0.5) < 2048
+    assert 2**20 <= percentile_ns(histogram, 0.99) <= 2**21
