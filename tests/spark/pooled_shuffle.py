@@ -145,6 +145,7 @@ CHECKS = {check.__name__: check for check in (wide, programs, network, held, del
 def main() -> None:
     check, master, *settings = sys.argv[1:]
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
+    builder = builder.config("spark.sql.shuffle.partitions", str(shuffles.SIZES["small"].reduces))
     for setting in settings:
         key, _, value = setting.partition("=")
         builder = builder.config(key, value)

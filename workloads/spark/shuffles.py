@@ -50,9 +50,7 @@ def group_by(spark: SparkSession, size: Size) -> None:
     """The widest shuffle: all rows move, nothing is combined before."""
     rows = spark.range(0, size.rows, 1, size.maps).repartition(size.reduces, "id")
     groups = rows.groupBy((sql.col("id") % 97).alias("key")).agg(sql.collect_list("id").alias("ids"))
-    found = {
-        row.key: row.rows for row in groups.select("key", sql.size("ids").alias("rows")).toLocalIterator()
-    }
+    found = {row.key: row.rows for row in groups.select("key", sql.size("ids").alias("rows")).collect()}
     expect("group_by", found, {key: len(range(key, size.rows, 97)) for key in range(97)})
 
 
