@@ -34,6 +34,9 @@ from benchmarks.scheduler import run_scheduler
 from benchmarks.scheduler_tables import SCHEDULER_BLOCKS
 from benchmarks.scheduling_tables import SCHEDULING_BLOCKS
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
+from benchmarks.spark_pooled import WORD as SPARK_POOLED
+from benchmarks.spark_pooled import pooled_faults, run_spark_pooled
+from benchmarks.spark_pooled import table as spark_pooled_table
 from benchmarks.steering import HOGS, SHARING, TURNS, run_anew, run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
 from benchmarks.studies import COALESCING, GRAIN_SIZE, SCHEDULING, THREADS, Study, keep_figures, runner
@@ -178,6 +181,15 @@ SUITES = {
         3,
         is_alone=True,
         keep=lambda results: draw_asat(results, STUDIES / "figures"),
+    ),
+    SPARK_POOLED: Suite(
+        ROOT / "docs" / "guide" / "spark-shuffle.md",
+        ROOT / "benchmarks" / f"{SPARK_POOLED}-results.json",
+        {SPARK_POOLED: spark_pooled_table},
+        run_spark_pooled,
+        7,
+        is_alone=True,
+        faults=pooled_faults,
     ),
     COALESCING.word: _study(COALESCING, COALESCING_BLOCKS),
     GRAIN_SIZE.word: _study(GRAIN_SIZE, GRAIN_BLOCKS),

@@ -1,0 +1,139 @@
+"""Pooled shuffle files of Spark against stock Spark, in turn, where opens are slow and where they are fast."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from trimtab.paths import spark_plugin
+
+from benchmarks.running import BenchError, finished
+
+WORD = "spark-pooled"
+STOCK, POOL, THRESHOLD, BOTH = "stock", "pool", "bypassMergeThreshold=1", "both"
+DELAYS_US = (0, 1000)
+# Of the time of stock Spark with 1 ms added to each open: what is promised.
+MOST = {POOL: 0.82, BOTH: 0.45}
+_POOL = {
+    "spark.shuffle.manager": "trimtab.spark.pooled.PooledShuffleManager",
+    "spark.trimtab.pooledShuffle.enabled": "auto",
+}
+_THRESHOLD = {"spark.shuffle.sort.bypassMergeThreshold": "1"}
+_SETTINGS: dict[str, dict[str, str]] = {
+    STOCK: {},
+    POOL: _POOL,
+    THRESHOLD: _THRESHOLD,
+    BOTH: {**_POOL, **_THRESHOLD},
+}
+_TIMEOUT_S = 900
+
+
+def run_spark_pooled(
+    root: Path,
+    programs: Path,
+    is_smoke: bool,
+    rounds: int,
+    wait_minutes: float,
+    report_progress: Callable[[str], None],
+) -> dict[str, Any]:
+    """Seconds of the widest shuffle (40 x 200 partitions) for each delay of opens and each setting, all in turn."""
+    if missing := _missing():
+        report_progress(f"{WORD}: left out, because {missing}")
+        return {"missing": missing, "cases": []}
+    programs.mkdir(parents=True, exist_ok=True)
+    library = programs / "slow_opens.so"
+    source = root / "tests" / "spark" / "slow_opens.c"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    cases: list[dict[str, Any]] = [
+        {"delay_us": delay, "setting": setting, "seconds": []} for delay in DELAYS_US for setting in _SETTINGS
+    ]
+    for index in range(rounds):
+        for case in random.Random(index).sample(cases, len(cases)):
+            case["seconds"].append(_seconds(root, library, case, "small" if is_smoke else "wide"))
+        report_progress(f"{WORD}: round {index + 1} of {rounds}")
+    return {"cases": cases}
+
+
+def _missing() -> str:
+    if shutil.which("java") is None:
+        return "java is not on PATH"
+    if importlib.util.find_spec("pyspark") is None:
+        return "pyspark is not installed"
+    return "" if spark_plugin().exists() else "the wheel has no Spark plug-in"
+
+
+def _seconds(root: Path, library: Path, case: dict[str, Any], preset: str) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {
+            "spark.jars": str(spark_plugin()),
+            "spark.local.dir": folder,
+            "spark.sql.adaptive.enabled": "false",
+            "spark.ui.enabled": "false",
+            **_SETTINGS[case["setting"]],
+        }
+        options = " ".join(f"--conf {key}={value}" for key, value in settings.items())
+        environment = {
+            **os.environ,
+            "PYSPARK_SUBMIT_ARGS": f"--master local[2] {options} pyspark-shell",
+            "LD_PRELOAD": str(library),
+            "SLOW_OPENS_DELAY": str(case["delay_us"]),
+        }
+        program = str(root / "workloads" / "spark" / "shuffles.py")
+        command = [sys.executable, program, "--preset", preset, "--only", "group_by"]
+        printed = finished(command, _TIMEOUT_S, env=environment)
+    try:
+        return float(json.loads(printed.splitlines()[-1])["seconds"])
+    except (ValueError, KeyError, IndexError) as error:
+        raise BenchError(f"{WORD}: expected a line of JSON with seconds, found {printed[:200]!r}") from error
+
+
+def ratios(results: dict[str, Any], delay_us: int) -> dict[str, list[float]]:
+    """Time of each setting divided by that of stock Spark in the same round."""
+    seconds = {case["setting"]: case["seconds"] for case in results["cases"] if case["delay_us"] == delay_us}
+    return {
+        setting: [round(time / stock, 4) for time, stock in zip(times, seconds[STOCK], strict=True)]
+        for setting, times in seconds.items()
+    }
+
+
+def table(results: dict[str, Any]) -> str:
+    """One line for each delay and setting: seconds, and the time as a share of stock Spark's."""
+    if results.get("missing"):
+        return f"left out, because {results['missing']}"
+    lines = [
+        "| added to each open | setting | median, s | of stock: median | least to most |",
+        "|---|---|---|---|---|",
+    ]
+    for case in results["cases"]:
+        shares = ratios(results, case["delay_us"])[case["setting"]]
+        lines.append(
+            f"| {case['delay_us'] / 1000:g} ms | {case['setting']} | {statistics.median(case['seconds']):.1f} "
+            f"| {statistics.median(shares):.2f} | {min(shares):.2f} to {max(shares):.2f} |"
+        )
+    return "\n".join(lines)
+
+
+def pooled_faults(results: dict[str, Any]) -> list[str]:
+    """What is slower than promised; nothing where it could not be measured."""
+    if results.get("missing"):
+        return []
+    slow = ratios(results, DELAYS_US[-1])
+    faults = [
+        f"{WORD}: {setting} with 1 ms for each open: expected at most {most} of stock, found {found:.2f}"
+        for setting, most in MOST.items()
+        if (found := statistics.median(slow[setting])) > most
+    ]
+    fast = ratios(results, 0)[POOL]
+    if min(fast) > 1.05:
+        faults.append(f"{WORD}: with fast opens the pool is slower than stock in all rounds: {fast}")
+    return faults

@@ -1,0 +1,72 @@
+package trimtab.spark.pooled;
+
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentMap;
+import org.apache.spark.SparkConf;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.shuffle.sort.SortShuffleManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import trimtab.spark.SparkVersion;
+
+/**
+ * Spark's sort shuffle with files that stay open: {@code spark.shuffle.manager} is set to this class.
+ *
+ * <p>On a version of Spark that has no resolver here, or if the resolver cannot be made, everything is as without it,
+ * and one line of the log says so.
+ */
+public final class PooledShuffleManager extends SortShuffleManager {
+  private static final Logger LOG = LoggerFactory.getLogger(PooledShuffleManager.class);
+
+  /** Loaded by name, so that a class which was compiled for another version is never linked. */
+  private static final Map<String, String> RESOLVERS =
+      Map.of("4.2", "trimtab.spark.pooled.PooledBlockResolver42");
+
+  private final IndexShuffleBlockResolver resolver;
+
+  public PooledShuffleManager(SparkConf conf) {
+    super(conf);
+    resolver = resolverFor(SparkVersion.minor(), conf, super.shuffleBlockResolver());
+  }
+
+  @Override
+  public IndexShuffleBlockResolver shuffleBlockResolver() {
+    return resolver != null ? resolver : super.shuffleBlockResolver();
+  }
+
+  @Override
+  public boolean unregisterShuffle(int shuffle) {
+    if (resolver instanceof PooledBlockResolver pooled) {
+      pooled.dropShuffle(shuffle);
+    }
+    return super.unregisterShuffle(shuffle);
+  }
+
+  /** Returns Spark's own resolver for an unknown version. */
+  static IndexShuffleBlockResolver resolverFor(String version, SparkConf conf, IndexShuffleBlockResolver own) {
+    String name = RESOLVERS.get(version);
+    if (name == null) {
+      LOG.warn("Trimtab: shuffle files are not pooled: Spark {} is not one of {}", version, RESOLVERS.keySet());
+      return own;
+    }
+    try {
+      Constructor<?> constructor =
+          Class.forName(name).getDeclaredConstructor(SparkConf.class, ConcurrentMap.class);
+      return (IndexShuffleBlockResolver) constructor.newInstance(conf, own.taskIdMapsForShuffle());
+    } catch (InvocationTargetException failure) {
+      if (failure.getCause() instanceof IllegalArgumentException wrongOption) {
+        throw wrongOption;
+      }
+      return withoutPool(own, failure.getCause());
+    } catch (ReflectiveOperationException | LinkageError failure) {
+      return withoutPool(own, failure);
+    }
+  }
+
+  private static IndexShuffleBlockResolver withoutPool(IndexShuffleBlockResolver own, Throwable reason) {
+    LOG.warn("Trimtab: shuffle files are not pooled: {}", reason.toString());
+    return own;
+  }
+}
