@@ -10,10 +10,10 @@ from trimtab.analysis.job import Job
 from trimtab.model.report import Finding
 
 
-def with_limits(findings: Sequence[Finding], job: Job) -> list[Finding]:
+def with_limits(findings: Sequence[Finding], job: Job) -> tuple[Finding, ...]:
     """Each with what its evidence lacks: ends of processes that were killed, and events that found no room."""
     limits = "".join(f"; {limit}" for limit in _limits_of(job))
-    return [replace(finding, evidence=finding.evidence + limits) for finding in findings]
+    return tuple(replace(finding, evidence=finding.evidence + limits) for finding in findings)
 
 
 def _limits_of(job: Job) -> Iterator[str]:
