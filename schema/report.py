@@ -328,7 +328,11 @@ BLAMED = T(
         F("key", "text?", "its `key`", unknown="no subject"),
         F("lane_time_s", "number", "core time", "s"),
         F("share", "number", "of `capacity_s`", "share"),
-        F("basis", "text", "what it is read from: `events`, `profile` (sums by region), or both"),
+        F(
+            "basis",
+            "text",
+            "what it is read from: `events`, `profile` (sums by region), or both; with what the events lack: an end, or the rest of the time",
+        ),
         F("reason", "text?", "of the cause `unattributed`: what is not known", unknown="of another cause"),
     ),
 )

@@ -88,3 +88,23 @@ def test_a_proof_has_prediction_and_measurement(trimtab: str, compiled: Compiled
         check=False,
     )
     assert refused.returncode == 2 and "set by you" in refused.stderr
+
+
+def test_a_program_that_is_gone_is_no_proof(trimtab: str, compiled: Compiled, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(compiled(SOURCE, "gcc").read_bytes())
+    program.chmod(0o755)
+    crowded = {**os.environ, "OMP_NUM_THREADS": str(3 * (os.cpu_count() or 1))}
+    run = [trimtab, "run", "-q", "--tune=off", "-o", str(tmp_path / "run"), "--", str(program), "even", "20"]
+    subprocess.run(run, env=crowded, stdout=subprocess.DEVNULL, check=True)
+    program.unlink()
+    free = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+    proved = subprocess.run(
+        [trimtab, "prove", str(tmp_path / "run"), "more threads than CPUs"],
+        env=free,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert proved.returncode == 2
+    assert f"{program}: expected a program that can be run" in proved.stderr

@@ -198,6 +198,7 @@ class LaneFile:
     delay_s: float = 0.0
     capacity: int | None = None
     written: int | None = None
+    dropped: int = 0
     worker_of: int = 0
     head: dict[str, Any] = field(default_factory=dict)
     """Other fields of the lane's header."""
@@ -305,7 +306,7 @@ class ProcessFiles:
         written = len(lane.events) if lane.written is None else lane.written
         size = layout.EVENT.itemsize
         (home / f"lane-{number:04}.events").write_bytes(
-            page(file_header(FileKind.EVENTS, size, capacity, written), head)
+            page(file_header(FileKind.EVENTS, size, capacity, written, lane.dropped), head)
             + events.ljust(capacity * size, b"\0")
         )
         of_rows = file_header(FileKind.PROFILE, layout.ROW.itemsize, len(lane.rows), len(lane.rows))

@@ -554,7 +554,7 @@ export interface Blamed {
   lane_time_s: number;
   /** of `capacity_s`, share */
   share: number;
-  /** what it is read from: `events`, `profile` (sums by region), or both */
+  /** what it is read from: `events`, `profile` (sums by region), or both; with what the events lack: an end, or the rest of the time */
   basis: string;
   /** of the cause `unattributed`: what is not known; null: of another cause */
   reason: string;

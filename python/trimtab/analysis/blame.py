@@ -16,6 +16,7 @@ from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.model.report import Blamed, Kernel, Pop, Region
 from trimtab.model.report import PathPart as ReportedPart
+from trimtab.traces import Trace
 
 _WORK = "work"
 # What a share is charged to where nothing more is known.
@@ -31,6 +32,8 @@ _USUAL = {
 # Where the events explain no more than this of a share, they say nothing of it.
 _LEAST_SECONDS = 1e-9
 EVENTS, PROFILE = "events", "profile"
+# Of the critical path behind the first event that found no room.
+_NO_ROOM = "events found no room: a larger --max-trace keeps more"
 _Key = tuple[BlameCause, str | None, str | None]
 # Of `unattributed` where there are no events of it.
 _NO_EVENTS = (
@@ -75,7 +78,7 @@ def blame_of(job: Job, kernel: Kernel | None) -> tuple[Blamed, ...]:
 
 def _add(sums: dict[_Key, Blamed], part: _Part, share: float, capacity_s: float) -> None:
     before = sums.get(part.sum_key)
-    basis = part.basis if before is None or before.basis == part.basis else f"{EVENTS}, {PROFILE}"
+    bases = {part.basis} if before is None else {*before.basis.split(", "), part.basis}
     total = share + (before.share if before is not None else 0.0)
     sums[part.sum_key] = Blamed(
         cause=part.cause,
@@ -83,7 +86,7 @@ def _add(sums: dict[_Key, Blamed], part: _Part, share: float, capacity_s: float)
         key=part.key,
         lane_time_s=total * capacity_s,
         share=total,
-        basis=basis,
+        basis=", ".join(sorted(bases)),
         reason=part.reason,
     )
 
@@ -130,11 +133,22 @@ def _of_process(job: Job, place: int, name: str) -> Iterator[_Part]:
 
 
 def _by_events(job: Job, place: int, name: str) -> Iterator[_Part]:
-    charges: Iterable[Charge] = job.diagnosis.charges if job.diagnosis is not None else ()
-    for charge in charges:
+    diagnosis = job.diagnosis
+    if diagnosis is None:
+        return
+    basis = _basis(job.parts[place].trace, diagnosis)
+    for charge in diagnosis.charges:
         if charge.share == name and charge.waiting == place and charge.seconds > _LEAST_SECONDS:
             subject, key = _named(job, charge)
-            yield _Part(charge.cause, key, subject, EVENTS, charge.seconds, charge.reason)
+            yield _Part(charge.cause, key, subject, basis, charge.seconds, charge.reason)
+
+
+def _basis(trace: Trace, diagnosis: Diagnosis) -> str:
+    """Events, and what they do not say."""
+    if diagnosis.unknown_s > 0:
+        known = diagnosis.span_s / (diagnosis.span_s + diagnosis.unknown_s)
+        return f"{EVENTS} of the first {known:.0%} of the time"
+    return EVENTS if trace.span.is_complete else f"{EVENTS} until {trace.span.wall_s:.3g} s (no end recorded)"
 
 
 def _named(job: Job, item: Charge | PathShare) -> tuple[str | None, str | None]:
@@ -179,7 +193,7 @@ def _by_regions(regions: Iterable[Region]) -> Iterator[_Part]:
 
 
 def _whole(job: Job) -> Diagnosis | None:
-    """Of a job of which all processes that take part have all their events."""
+    """Of a job of which all processes that take part have events."""
     diagnosis = job.diagnosis
     return diagnosis if diagnosis is not None and len(diagnosis.places) == len(job.parts) else None
 
@@ -189,23 +203,29 @@ def path_of(job: Job) -> tuple[ReportedPart, ...]:
     diagnosis = _whole(job)
     if diagnosis is None:
         return ()
-    return tuple(
+    whole_s = diagnosis.span_s + diagnosis.unknown_s
+    parts = [
         ReportedPart(
             cause=part.cause,
             subject=(named := _named(job, part))[0],
             key=named[1],
             time_s=part.seconds,
-            share=part.seconds / diagnosis.span_s,
+            share=part.seconds / whole_s,
             reason=part.reason,
         )
         for part in diagnosis.path
-    )
+    ]
+    if diagnosis.unknown_s > 0:
+        share = diagnosis.unknown_s / whole_s
+        lost = ReportedPart(BlameCause.UNATTRIBUTED, None, None, diagnosis.unknown_s, share, _NO_ROOM)
+        parts = sorted([*parts, lost], key=lambda part: -part.time_s)
+    return tuple(parts)
 
 
 def pop_of(job: Job) -> Pop | None:
     """Efficiencies as the POP project has them, of all lanes that ran parts of regions or tasks."""
     diagnosis = _whole(job)
-    if diagnosis is None or not (most := max(diagnosis.work_s, default=0.0)):
+    if diagnosis is None or diagnosis.unknown_s > 0 or not (most := max(diagnosis.work_s, default=0.0)):
         return None
     mean = sum(diagnosis.work_s) / len(diagnosis.work_s)
     busy = sum(part.seconds for part in diagnosis.path if part.cause in (None, BlameCause.SERIAL_PART))

@@ -32,6 +32,7 @@ from trimtab.traces.intervals import (
     intervals_of_lanes,
     lanes_of,
 )
+from trimtab.traces.recorded_part import recorded_part
 from trimtab.traces.steps import Member, steps_of_job, steps_of_lanes
 
 # Of a process whose steps are replayed: more take gigabytes.
@@ -104,6 +105,7 @@ class Diagnosis:
         has_messages: lanes waited for messages of other processes.
         predictions: what changes would save; None: too many events, or they contradict each other.
         chains: how the longest wait of each cause and subject came about.
+        unknown_s: the rest of the process's time, of which not all events are there; nothing else here is about it.
     """
 
     charges: tuple[Charge, ...]
@@ -115,26 +117,31 @@ class Diagnosis:
     has_messages: bool = False
     predictions: Predictions | None = None
     chains: tuple[Chain, ...] = ()
+    unknown_s: float = 0.0
 
 
 def diagnosis_of(trace: Trace, parts: Sequence[LaneParts] | None = None) -> Diagnosis | None:
-    """None where not all events of regions or tasks are there, or damaged records contradict each other.
+    """Until the first event that found no room; None where no events of regions or tasks are there, or damaged records
+    contradict each other.
 
     Args:
         parts: of its lanes, if they are known.
     """
-    lanes = lanes_of(trace, parts)
+    known = recorded_part(trace)
+    lanes = lanes_of(known, parts if known is trace else None) if known is not None else None
     del parts
-    if lanes is None:
+    if known is None or lanes is None:
         return None
-    predictions = _predictions(lanes)
+    unknown_s = (trace.end_ticks - known.end_ticks) * trace.process.tick_s
+    # What a change saves in a part of the run says nothing of the rest.
+    predictions = _predictions(lanes) if unknown_s == 0 else None
     intervals = intervals_of_lanes(lanes)
     del lanes  # of a long trace these take gigabytes
     diagnosis = _diagnosed(intervals)
     if diagnosis is None:
         return None
     chains = chains_of(intervals) if len(intervals) <= _MOST_PIECES else ()
-    return replace(diagnosis, predictions=predictions, chains=chains)
+    return replace(diagnosis, predictions=predictions, chains=chains, unknown_s=unknown_s)
 
 
 def diagnosis_of_job(traces: Sequence[Trace]) -> Diagnosis | None:

@@ -17,6 +17,7 @@ from trimtab.analysis.job import Job, job_of, without_launchers
 from trimtab.analysis.job_findings import job_findings
 from trimtab.analysis.job_timeline import job_timeline
 from trimtab.analysis.kernel import kernel_of, with_preemptors
+from trimtab.analysis.limits import with_limits
 from trimtab.analysis.merging import merge_regions, merge_scopes, merge_tasks
 from trimtab.analysis.missing import nothing_loaded, unavailable
 from trimtab.analysis.network import network_of
@@ -87,7 +88,9 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         os=system_of(processes),
         overhead=overhead_of(processes, job),
         unavailable=unavailable(run, processes, job, changed),
-        findings=with_preemptors(with_chains(with_predictions(job_findings(job), job), job), kernel),
+        findings=with_limits(
+            with_preemptors(with_chains(with_predictions(job_findings(job), job), job), kernel), job
+        ),
         what_if=what_if_of(job),
         blame=blame_of(job, kernel),
         critical_path=path_of(job),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from trimtab.model.report import Report
     from trimtab.tuning.multi_run import Trial
     from trimtab.tuning.proving import Proof
+
+
+# Begins the names of processes that have a launcher of their own (`rank-0/node-12-0`).
+_RANK = "rank-"
 
 
 @click.command("prove")
@@ -55,9 +60,10 @@ def prove_run(run_directory: str, wanted: str, pairs: int, source: Path | None, 
     remedy = remedy_of(finding, os.environ, available_cpus())
     if isinstance(remedy, str):
         fail(f"{finding.cause}: {remedy}")
+    command = _command(report)
     echo(f"trimtab: {finding.cause}: {remedy.words}", err=True)
     with tempfile.TemporaryDirectory(prefix="trimtab-prove-") as folder:
-        runner = ProgramRunner(_command(report), Path(folder), Path(folder) / "history.sqlite", input=source)
+        runner = ProgramRunner(command, Path(folder), Path(folder) / "history.sqlite", input=source)
         try:
             with stopped_by_signals():
                 proof = prove(runner, finding, remedy, report, pairs, _print_trial)
@@ -73,8 +79,21 @@ def prove_run(run_directory: str, wanted: str, pairs: int, source: Path | None, 
 
 
 def _command(report: Report) -> tuple[str, ...]:
+    """What to start again.
+
+    Raises:
+        SystemExit: it cannot be started like that again.
+    """
     if not report.command:
         fail("the run does not say which program it was")
+    if any(process.id.startswith(_RANK) for process in report.processes):
+        fail(
+            "each rank of this job was started by another program, such as mpirun: only that can start it again"
+        )
+    if shutil.which(report.command[0]) is None:
+        fail(
+            f"{report.command[0]}: expected a program that can be run, from the folder where the run was made"
+        )
     return report.command
 
 

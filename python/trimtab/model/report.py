@@ -542,7 +542,8 @@ class Blamed(Struct, frozen=True):
         key: its `key`; None: no subject.
         lane_time_s: core time, s.
         share: of `capacity_s`, share.
-        basis: what it is read from: `events`, `profile` (sums by region), or both.
+        basis: what it is read from: `events`, `profile` (sums by region), or both; with what the events lack:
+            an end, or the rest of the time.
         reason: of the cause `unattributed`: what is not known; None: of another cause.
     """
 

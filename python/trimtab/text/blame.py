@@ -94,6 +94,15 @@ def what_if_table(report: Report) -> Table | None:
     return rows
 
 
+def limit_lines(report: Report) -> Iterator[str]:
+    """What blame, critical path and replays rest on where processes did not say when they ended."""
+    without_end = [each for each in report.processes if each.takes_part and not each.complete]
+    if without_end and report.blame:
+        named = ", ".join(f"{each.pid} at {seconds(each.wall_s)}" for each in without_end[:_MOST_NAMED])
+        others = f" and {len(without_end) - _MOST_NAMED} others" if len(without_end) > _MOST_NAMED else ""
+        yield f"no end is recorded (killed, or it still runs) of {named}{others}: what was open is counted until then"
+
+
 def what_if_lines(report: Report) -> Iterator[str]:
     """How well the replay of the unchanged run fits, which says what the other replays are worth."""
     if report.what_if:

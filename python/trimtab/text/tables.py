@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from trimtab.counted import counted
 from trimtab.model.report import Region, Report, Spread
-from trimtab.text.blame import blame_table, path_table, pop_lines, what_if_lines, what_if_table
+from trimtab.text.blame import blame_table, limit_lines, path_table, pop_lines, what_if_lines, what_if_table
 from trimtab.text.console import Console, output, table
 from trimtab.text.counters import energy_lines, use_table
 from trimtab.text.cpu_use import cpu_use_table
@@ -105,7 +105,7 @@ def _blame(report: Report, console: Console) -> None:
     for rows in (blame_table(report), path_table(report), what_if_table(report)):
         if rows is not None:
             console.print(rows)
-    for line in (*pop_lines(report), *what_if_lines(report)):
+    for line in (*pop_lines(report), *what_if_lines(report), *limit_lines(report)):
         console.print(line)
 
 

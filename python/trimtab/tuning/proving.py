@@ -9,21 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trimtab.analysis.own_actions import CPU_COUNT, OWN_ACTIONS
 from trimtab.model.enumerations import Cause
 from trimtab.model.report import Finding, Report
 from trimtab.tuning.multi_run import Pairs, Runner, Start, Trial, measured_in_turn
 from trimtab.tuning.objective import Cost
-
-# What a search within a run changes: schedules, chunks, grain, scheduling policies.
-_SEARCHED = {
-    Cause.IMBALANCE: "the search chooses the schedules and chunks of loops",
-    Cause.STRAGGLER: "the search chooses the schedules and chunks of loops",
-    Cause.SMALL_CHUNKS: "the search chooses the chunks of loops",
-    Cause.SMALL_TASKS: "the search chooses the grain",
-    Cause.SCHEDULING_POLICY: "the search chooses the scheduling policy",
-}
-_THREAD_COUNTS = ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_DYNAMIC", "KMP_ALL_THREADS")
-_WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY")
 
 
 @dataclass(frozen=True)
@@ -82,24 +72,15 @@ def remedy_of(finding: Finding, environment: Mapping[str, str], cpus: float) -> 
         environment: the user's: what is set there is left.
         cpus: that the program may use, quota included.
     """
-    cause = Cause(finding.cause)
-    count = str(max(int(cpus), 1))
-    if cause in _SEARCHED:
-        return Remedy(Start({}, finding.evidence), True, _SEARCHED[cause])
-    if cause in (Cause.OVERSUBSCRIPTION, Cause.FEW_THREADS):
-        return _of_start({"OMP_NUM_THREADS": count}, _THREAD_COUNTS, finding, environment)
-    if cause is Cause.WAIT_POLICY:
-        return _of_start({"OMP_WAIT_POLICY": "passive"}, _WAITING, finding, environment)
-    if cause is Cause.FEW_WORKERS:
-        return _of_start({"TRIMTAB_WORKERS": count}, ("TRIMTAB_WORKERS",), finding, environment)
-    return f"Trimtab cannot apply it: {finding.action}"
-
-
-def _of_start(
-    variables: Mapping[str, str], known: tuple[str, ...], finding: Finding, environment: Mapping[str, str]
-) -> Remedy | str:
-    if taken := [name for name in known if name in environment]:
+    action = OWN_ACTIONS.get(Cause(finding.cause))
+    if action is not None and action.search:
+        return Remedy(Start({}, finding.evidence), True, action.search)
+    if action is None or not action.variables:
+        return f"Trimtab cannot apply it: {finding.action}"
+    if taken := [name for name in action.known if name in environment]:
         return f"{', '.join(taken)}: set by you, so it is left as it is"
+    count = str(max(int(cpus), 1))
+    variables = {name: count if value == CPU_COUNT else value for name, value in action.variables.items()}
     start = Start(variables, finding.evidence)
     return Remedy(start, False, f"starts the program with {start.text}")
 
