@@ -546,6 +546,12 @@ CAUSE = Enumeration(
             "a communication server has no pause while senders wait",
             label="saturated server",
         ),
+        Value(
+            25,
+            "task_order",
+            "tasks that others wait for were ready early, and ran late",
+            label="order of tasks",
+        ),
         Value(40, "straggler", "a part or task takes far longer than others of its kind, and lanes wait"),
         Value(41, "skew", "one partition has much more data than the others"),
         Value(42, "many_small_tasks", "starting tasks takes much of them", label="too many small tasks"),

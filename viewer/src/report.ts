@@ -75,6 +75,7 @@ export type Cause =
   | "waiting for queued parcels"
   | "late locality"
   | "saturated server"
+  | "order of tasks"
   | "straggler"
   | "skew"
   | "too many small tasks"

@@ -25,6 +25,7 @@ from trimtab.analysis.predicted import what_if_of, with_predictions
 from trimtab.analysis.process_report import ProcessReport, process_report
 from trimtab.analysis.schedulers import schedulers
 from trimtab.analysis.system import lane_summary, overhead_of, system_by_launcher, system_of
+from trimtab.analysis.task_order import with_task_order
 from trimtab.analysis.timeline import timeline
 from trimtab.analysis.workers import worker_table
 from trimtab.model import Run
@@ -82,7 +83,13 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         os=system_of(processes),
         overhead=overhead_of(processes, job),
         unavailable=unavailable(run, processes, job, changed),
-        findings=with_preemptors(with_chains(with_predictions(job_findings(job), job), job), kernel),
+        findings=tuple(
+            with_task_order(
+                with_preemptors(with_chains(with_predictions(job_findings(job), job), job), kernel),
+                tasks,
+                job.observed_s,
+            )
+        ),
         what_if=what_if_of(job),
         blame=blame_of(job, kernel),
         critical_path=path_of(job),

@@ -357,6 +357,7 @@ class Cause(str, Enum):
     QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while their own parcels wait in queues
     LATE_LOCALITY = "late locality"  # the others wait for one locality in collective operations
     SATURATED_SERVER = "saturated server"  # a communication server has no pause while senders wait
+    TASK_ORDER = "order of tasks"  # tasks that others wait for were ready early, and ran late
     STRAGGLER = "straggler"  # a part or task takes far longer than others of its kind, and lanes wait
     SKEW = "skew"  # one partition has much more data than the others
     MANY_SMALL_TASKS = "too many small tasks"  # starting tasks takes much of them

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from trimtab.analysis.task_order import kinds_to_raise
 from trimtab.model.enumerations import Cause
 from trimtab.model.report import Finding, Report
 from trimtab.tuning.multi_run import Pairs, Runner, Start, Trial, measured_in_turn
@@ -22,6 +24,7 @@ _SEARCHED = {
     Cause.SMALL_TASKS: "the search chooses the grain",
     Cause.SCHEDULING_POLICY: "the search chooses the scheduling policy",
 }
+_TASK_TUNE = "TRIMTAB_TASK_TUNE"
 _THREAD_COUNTS = ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_DYNAMIC", "KMP_ALL_THREADS")
 _WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY")
 
@@ -75,10 +78,11 @@ class Proof:
         }
 
 
-def remedy_of(finding: Finding, environment: Mapping[str, str], cpus: float) -> Remedy | str:
+def remedy_of(finding: Finding, environment: Mapping[str, str], cpus: float, report: Report) -> Remedy | str:
     """What Trimtab can apply; a text: why it can apply nothing.
 
     Args:
+        report: that has the finding.
         environment: the user's: what is set there is left.
         cpus: that the program may use, quota included.
     """
@@ -92,7 +96,22 @@ def remedy_of(finding: Finding, environment: Mapping[str, str], cpus: float) -> 
         return _of_start({"OMP_WAIT_POLICY": "passive"}, _WAITING, finding, environment)
     if cause is Cause.FEW_WORKERS:
         return _of_start({"TRIMTAB_WORKERS": count}, ("TRIMTAB_WORKERS",), finding, environment)
+    if cause is Cause.TASK_ORDER and finding.subject is not None and report.command:
+        return _of_priorities(finding, finding.subject, environment, report)
     return f"Trimtab cannot apply it: {finding.action}"
+
+
+def _of_priorities(
+    finding: Finding, kind: str, environment: Mapping[str, str], report: Report
+) -> Remedy | str:
+    """Knobs `priority:KIND` of the task runtime, set when it begins, as a setting of an earlier run."""
+    if _TASK_TUNE in environment:
+        return f"{_TASK_TUNE}: set by you, so it is left as it is"
+    raised = kinds_to_raise(report.idle_regions, kind)
+    key = f"tasks/{Path(report.command[0]).name}/priorities of tasks"
+    settings = {key: {f"priority:{name}": "high" for name in raised}}
+    start = Start({_TASK_TUNE: "priority"}, finding.evidence, settings, subject="priorities of tasks")
+    return Remedy(start, False, f"raises the priority of {', '.join(raised)}")
 
 
 def _of_start(
