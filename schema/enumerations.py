@@ -569,6 +569,12 @@ CAUSE = Enumeration(
             label="saturated server",
         ),
         Value(
+            25,
+            "task_order",
+            "tasks that others wait for were ready early, and ran late",
+            label="order of tasks",
+        ),
+        Value(
             30,
             "returned_memory",
             "freed memory is faulted in again",

@@ -44,7 +44,9 @@ def report() -> Report:
 
 
 def remedy(cause: Cause, environment: Mapping[str, str] | None = None) -> Remedy | str:
-    return remedy_of(finding(cause, None, "evidence", "do it", 1.0), environment or {}, 4.0)
+    return remedy_of(
+        finding(cause, None, "evidence", "do it", 1.0), environment or {}, 4.0, reports.part(Report, {})
+    )
 
 
 def test_predicted_and_measured_are_shares_of_the_run(report: Report) -> None:

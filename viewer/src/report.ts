@@ -76,6 +76,7 @@ export type Cause =
   | "waiting for queued parcels"
   | "late locality"
   | "saturated server"
+  | "order of tasks"
   | "memory given back and taken again"
   | "small pages"
   | "straggler"

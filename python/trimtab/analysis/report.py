@@ -27,6 +27,7 @@ from trimtab.analysis.process_report import ProcessReport, process_report
 from trimtab.analysis.schedulers import schedulers
 from trimtab.analysis.storage import storage_calls
 from trimtab.analysis.system import lane_summary, overhead_of, system_by_launcher, system_of
+from trimtab.analysis.task_order import with_task_order
 from trimtab.analysis.timeline import timeline
 from trimtab.analysis.workers import worker_table
 from trimtab.model import Run
@@ -89,7 +90,12 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         overhead=overhead_of(processes, job),
         unavailable=unavailable(run, processes, job, changed),
         findings=with_limits(
-            with_preemptors(with_chains(with_predictions(job_findings(job), job), job), kernel), job
+            with_task_order(
+                with_preemptors(with_chains(with_predictions(job_findings(job), job), job), kernel),
+                tasks,
+                job.observed_s,
+            ),
+            job,
         ),
         what_if=what_if_of(job),
         blame=blame_of(job, kernel),

@@ -57,7 +57,7 @@ def prove_run(run_directory: str, wanted: str, pairs: int, source: Path | None, 
     except OSError as error:
         fail(f"{error.filename}: {error.strerror}")
     finding = report.findings[chosen_findings(report, wanted)[0]]
-    remedy = remedy_of(finding, os.environ, available_cpus())
+    remedy = remedy_of(finding, os.environ, available_cpus(), report)
     if isinstance(remedy, str):
         fail(f"{finding.cause}: {remedy}")
     command = _command(report)

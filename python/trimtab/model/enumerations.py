@@ -393,6 +393,7 @@ class Cause(str, Enum):
     QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while their own parcels wait in queues
     LATE_LOCALITY = "late locality"  # the others wait for one locality in collective operations
     SATURATED_SERVER = "saturated server"  # a communication server has no pause while senders wait
+    TASK_ORDER = "order of tasks"  # tasks that others wait for were ready early, and ran late
     RETURNED_MEMORY = "memory given back and taken again"  # freed memory is faulted in again
     SMALL_PAGES = "small pages"  # memory is faulted in by small pages where huge ones fit
     STRAGGLER = "straggler"  # a part or task takes far longer than others of its kind, and lanes wait

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from trimtab.analysis.own_actions import CPU_COUNT, OWN_ACTIONS
+from trimtab.analysis.task_order import kinds_to_raise
 from trimtab.model.enumerations import Cause
 from trimtab.model.report import Finding, Report
 from trimtab.tuning.multi_run import Pairs, Runner, Start, Trial, measured_in_turn
 from trimtab.tuning.objective import Cost
+
+_TASK_TUNE = "TRIMTAB_TASK_TUNE"
 
 
 @dataclass(frozen=True)
@@ -65,14 +69,18 @@ class Proof:
         }
 
 
-def remedy_of(finding: Finding, environment: Mapping[str, str], cpus: float) -> Remedy | str:
+def remedy_of(finding: Finding, environment: Mapping[str, str], cpus: float, report: Report) -> Remedy | str:
     """What Trimtab can apply; a text: why it can apply nothing.
 
     Args:
+        report: that has the finding.
         environment: the user's: what is set there is left.
         cpus: that the program may use, quota included.
     """
-    action = OWN_ACTIONS.get(Cause(finding.cause))
+    cause = Cause(finding.cause)
+    action = OWN_ACTIONS.get(cause)
+    if cause is Cause.TASK_ORDER and finding.subject is not None and report.command:
+        return _of_priorities(finding, finding.subject, environment, report)
     if action is not None and action.search:
         return Remedy(Start({}, finding.evidence), True, action.search)
     if action is None or not action.variables:
@@ -108,3 +116,16 @@ def prove(
     return Proof(
         finding.gain_s / whole_s, finding.gain_low_s / whole_s, finding.gain_high_s / whole_s, measured
     )
+
+
+def _of_priorities(
+    finding: Finding, kind: str, environment: Mapping[str, str], report: Report
+) -> Remedy | str:
+    """Knobs `priority:KIND` of the task runtime, set when it begins, as a setting of an earlier run."""
+    if _TASK_TUNE in environment:
+        return f"{_TASK_TUNE}: set by you, so it is left as it is"
+    raised = kinds_to_raise(report.idle_regions, kind)
+    key = f"tasks/{Path(report.command[0]).name}/priorities of tasks"
+    settings = {key: {f"priority:{name}": "high" for name in raised}}
+    start = Start({_TASK_TUNE: "priority"}, finding.evidence, settings, subject="priorities of tasks")
+    return Remedy(start, False, f"raises the priority of {', '.join(raised)}")

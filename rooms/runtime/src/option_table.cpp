@@ -17,7 +17,7 @@ using options::word_of;
 using options::words;
 
 constexpr std::uint64_t most_milliseconds = ~std::uint32_t{0};
-constexpr std::string_view tuned_words[] = {"workers", "grain", "scheduler"};
+constexpr std::string_view tuned_words[] = {"workers", "grain", "scheduler", "priority"};
 
 std::string_view policy_word(std::size_t index) noexcept {
   constexpr auto last = static_cast<std::size_t>(tasks::policy::periodic_priority);
@@ -28,6 +28,7 @@ void set_tuned(chosen_options& target, const value& to) {
   target.tuning.workers = to.has(0);
   target.tuning.grain = to.has(1);
   target.tuning.scheduler = to.has(2);
+  target.tuning.priority = to.has(3);
   target.has_tune = true;
 }
 
@@ -79,7 +80,7 @@ constexpr row<chosen_options> table[] = {
     {{"TRIMTAB_TASK_TUNE", "", words(word_of<tuned_words>),
       "what is tuned while the program runs. workers: how many of them run tasks (their cap); grain: the grain size of "
       "loops "
-      "and the sizes of steps; scheduler: the policy, from one runtime to the next",
+      "and the sizes of steps; scheduler: the policy, from one runtime to the next; priority: that of named kinds of task",
       "tune"},
      set_tuned},
     {{"TRIMTAB_TASK_TUNE_POLICY", "tuner", word(word_of<cap_policy_words>),

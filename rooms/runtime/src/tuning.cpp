@@ -11,6 +11,7 @@
 
 #include "cap_source.hpp"
 #include "outside.hpp"
+#include "priority_source.hpp"
 #include "scheduler_places.hpp"
 #include "trimtab.h"
 #include "trimtab/runtime/known_settings.hpp"
@@ -31,6 +32,8 @@ namespace task_steering {
 namespace {
 
 constexpr steer::subject_id cap_subject = 1;
+// Far above those of loops and steps, which count from the cap's.
+constexpr steer::subject_id priorities_subject = 1u << 20;
 
 std::string_view word_of(tuning_objective objective) noexcept {
   return tuning_objective_words[static_cast<std::size_t>(objective)];
@@ -60,7 +63,7 @@ void describe_searches(const tuning_options& options, std::vector<described>& to
   if (options.workers && !is_ruled) to.push_back({"oversubscription"});
   described tuner{"tuner", {{"search", "hill-climbing"}, {"seed", std::to_string(options.seed)}}};
   if (is_ruled) tuner.options.push_back({"leaves", std::string(worker_cap::knob)});
-  if (options.grain || !is_ruled) to.push_back(std::move(tuner));
+  if (options.grain || options.priority || !is_ruled) to.push_back(std::move(tuner));
 }
 
 std::vector<described> describe_policies(const tuning_options& options, const known_settings& settings) {
@@ -134,6 +137,7 @@ class tuning {
         m_work(m_cap, owner_runtime.workers(), options.grain, m_registry, key_function()),
         m_record(m_number, options.print_decisions),
         m_known(settings_of_earlier_runs()),
+        m_priorities(owner_runtime, priorities_subject, m_registry, m_cap.costs(), how_to_turn_priorities()),
         m_built(built()),
         m_snapshots(m_record.snapshots_of(m_built)),
         m_threads({options.period_s, options.patience_s, steer::options_of(m_built), m_knobs}, policies(),
@@ -174,6 +178,10 @@ class tuning {
   }
   cap_source::options how_to_turn_cap() const {
     return {m_options.workers, m_options.workers && m_options.policy == cap_policy::fit, key_of(m_cap.info(), m_options)};
+  }
+  priority_source::options how_to_turn_priorities() const {
+    return {m_options.priority, key_of({priorities_subject, std::string(priority_source::name), {}}, m_options),
+            m_known.settings};
   }
   steer::recording_head built() const {
     steer::recording_head head = steer::head_of({});
@@ -257,6 +265,11 @@ class tuning {
       m_record.unavailable("measured power", m_options.energy_source.c_str(), "--trimtab:power-meter=powercap measures it");
     if (m_cap_source.is_gone())
       m_record.unavailable("cap of workers", "the program has set it", "it was left to the program");
+    if (m_priorities.reason() == priority_source::obstacle::policy_without_priorities)
+      m_record.unavailable("priorities of tasks", "the scheduling policy has none", "--trimtab:policy=local-priority has");
+    else if (m_priorities.reason() == priority_source::obstacle::other_runtime)
+      m_record.unavailable("priorities of tasks", "another runtime of the process turns them",
+                           "kinds of task belong to the process: they were left to the first runtime");
     if (m_options.scheduler && !m_scheduler)
       m_record.unavailable("scheduling policy", "the program has set it", "it was left to the program");
     const std::vector<steer::figure> figures = m_cap.summary();
@@ -280,10 +293,11 @@ class tuning {
   steer::knob_registry m_registry;
   cap_source m_cap_source;
   tuned_work m_work;
-  steer::knob_source* const m_sources[2] = {&m_cap_source, &m_work};
   program_record m_record;
   energy_counter m_energy{m_options};
   known_settings m_known;
+  priority_source m_priorities;
+  steer::knob_source* const m_sources[3] = {&m_cap_source, &m_work, &m_priorities};
   const steer::recording_head m_built;
   std::unique_ptr<steer::recording_writer> m_snapshots;  // nullptr: nobody asked for them
   const steer::history_policy* m_history = nullptr;
@@ -299,7 +313,8 @@ std::function<std::shared_ptr<void>(tasks::runtime&)> tuned(const tuning_options
     requested_options.workers = true;
     requested_options.policy = cap_policy::power_limit;
   }
-  if (!requested_options.workers && !requested_options.grain && !requested_options.scheduler) return {};
+  if (!requested_options.workers && !requested_options.grain && !requested_options.scheduler && !requested_options.priority)
+    return {};
   if (requested_options.policy == cap_policy::power_limit && !(requested_options.power_limit_w > 0))
     throw std::invalid_argument("trimtab: the cap of workers is to be set by a power limit, and power-limit is " +
                                 std::to_string(requested_options.power_limit_w) + ", expected watts above 0");

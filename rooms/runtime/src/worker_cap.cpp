@@ -62,14 +62,14 @@ double work_share(const work_done& work) noexcept {
 }
 
 std::optional<steer::measurement> work_window::add(const work_done& work, steer::decision_number decision_number,
-                                                   const cost_meter& costs) noexcept {
+                                                   const cost_meter& costs, double shortest_s) noexcept {
   if (decision_number != m_under) forget();
   m_under = decision_number;
   const double share = work_share(work);
   if (share < worker_cap::least_work) return std::nullopt;
   m_used += {work.elapsed_s * share, work.joules * share};
   m_tasks += static_cast<double>(work.tasks);
-  if (m_used.seconds < costs.shortest_s()) return std::nullopt;
+  if (m_used.seconds < std::max(costs.shortest_s(), shortest_s)) return std::nullopt;
   if (m_tasks < enough_tasks && (m_used.seconds < enough_s || m_tasks < 1)) return std::nullopt;
   const steer::measurement measurement{decision_number, costs.cost_of_unit(m_used, m_tasks), m_used.seconds};
   forget();

@@ -35,8 +35,9 @@ double work_share(const work_done& work) noexcept;
 // Joins what was done, idle time left out, until it is enough for a measurement.
 class work_window {
  public:
+  // shortest_s: what is shorter is joined; never less than the meter needs.
   std::optional<steer::measurement> add(const work_done& work, steer::decision_number decision_number,
-                                        const cost_meter& costs) noexcept;
+                                        const cost_meter& costs, double shortest_s = 0) noexcept;
   void forget() noexcept { m_used = {}, m_tasks = 0; }
 
  private:

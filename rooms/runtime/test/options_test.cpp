@@ -96,7 +96,7 @@ TEST_F(runtime_options_test, nothing_is_tuned_unless_it_is_asked_for) {
   EXPECT_TRUE(read({}).options.companion);
   EXPECT_FALSE(read({"--trimtab:tune="}).options.companion) << "arguments come first";
   EXPECT_NE(error_of({"--trimtab:tune=workers,cap"})
-                .find("is \"workers,cap\", expected a comma list of workers, grain, scheduler"),
+                .find("is \"workers,cap\", expected a comma list of workers, grain, scheduler, priority"),
             std::string::npos);
   EXPECT_TRUE(read({"--trimtab:power-limit=200", "--trimtab:power-meter=simulated:idle_w=5,cpu_w=10"}).options.companion);
   EXPECT_NE(error_of({"--trimtab:power-meter=simulated:idle=5"}).find("\"idle=5\": expected idle_w=WATTS"),

@@ -73,6 +73,11 @@ void graph::start(detail::graph_node& ready) noexcept {
   worker* const this_worker = worker::current();
   if (ready.subject != 0) [[unlikely]]
     recording::task_ready(ready.subject, ready.id, this_worker != nullptr ? this_worker->running().id : 0);
+  // Only now: graphs are often complete before the first of their tasks runs.
+  if (const char* const name = ready.kind_of_work->name; name != nullptr)
+    ready.level = level_of_kind(name, ready.level);
+  else
+    ready.level = priorities_of_kinds.level_of(ready.name(), ready.level);
   if (this_worker == nullptr || &this_worker->owner() != &m_home) return m_home.submit(ready, ready.m_worker);
   this_worker->counters().created.add();
   if (ready.m_worker < 0)

@@ -41,6 +41,7 @@ struct tuning_options {
   bool workers = false;    // the cap of workers
   bool grain = false;      // of loops with adaptive chunks, and of the program's own steps
   bool scheduler = false;  // the scheduling policy of runtimes that leave it open, each from its start on
+  bool priority = false;   // of named kinds of task, where the scheduling policy has priorities
   cap_policy policy = cap_policy::tuner;
   tasks::policy first_scheduler = tasks::policy::local_priority;  // that the first runtime has
   double power_limit_w = 0;                                       // above 0: power_limit instead of policy

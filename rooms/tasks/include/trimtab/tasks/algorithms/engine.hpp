@@ -96,7 +96,7 @@ void invoke_for(loop_state& call, first&& f, second&& g) {
   if (!recording::is_enabled() || this_worker->is_stack_low()) [[likely]]
     return invoke(f, g);
   forked<std::remove_reference_t<second>> right_fork(g);
-  set_up(right_fork, describe<std::remove_reference_t<second>>({.name = &call.name()}, g));
+  set_up(right_fork, describe_as_given<std::remove_reference_t<second>>({.name = &call.name()}, g));
   this_worker->fork(right_fork);
   f();
   worker* const end_worker = worker::current();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "trimtab/tasks/core/kind_priorities.hpp"
 #include "trimtab/tasks/core/recording.hpp"
 #include "trimtab/tasks/core/task.hpp"
 
@@ -51,12 +52,21 @@ std::uint32_t recorded_subject(const function& f) noexcept {
     return recording::kind_of_call<function>::subject(f);
 }
 
+// With the priority that the program gives: of forks, which stay in the queue of the worker that forks them, and of tasks
+// of graphs, which get another one when they are ready.
 template <class function>
-description describe(const task_options& options, const function& f) noexcept {
+description describe_as_given(const task_options& options, const function& f) noexcept {
   description result{&kind_of<function>, 0, options.level};
   if (options.name != nullptr) result.kind_of_work = &options.name->kind();
   if (recording::is_enabled()) [[unlikely]]
     result.subject = options.name != nullptr ? options.name->recorded().subject() : recorded_subject(f);
+  return result;
+}
+
+template <class function>
+description describe(const task_options& options, const function& f) noexcept {
+  description result = describe_as_given(options, f);
+  if (options.name != nullptr) result.level = level_of_kind(options.name->kind().name, options.level);
   return result;
 }
 

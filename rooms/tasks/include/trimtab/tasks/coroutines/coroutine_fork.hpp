@@ -91,7 +91,7 @@ future<value> spawn(const task_options& options, std::stop_token stop, co_task<v
   auto result = detail::access::future_of<value>(target);
   const auto coroutine = child.release();
   auto& promise = coroutine.promise();
-  promise.level = options.level;
+  promise.level = options.name == nullptr ? options.level : level_of_kind(options.name->kind().name, options.level);
   promise.set_target(target);
   try {
     detail::give_context(promise, options, std::move(stop), detail::code_at(coroutine.address()));

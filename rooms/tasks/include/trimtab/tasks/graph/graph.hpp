@@ -227,7 +227,7 @@ class typed_node final : public graph_node {
     if (options.name == nullptr && recording::is_enabled()) [[unlikely]]
       if (const std::uint32_t named = recording::subject_of_name(name()); named != 0)
         return {&kind_of<function>, named, options.level};
-    return describe(options, m_call);
+    return describe_as_given(options, m_call);
   }
   template <class input>
   static void store_input(graph_slot& slot, input&& source) noexcept {

@@ -1,0 +1,76 @@
+"""Chains of tasks that ran too late: workers had nothing to do until they had run, and other tasks had been preferred."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from trimtab.analysis.findings import finding
+from trimtab.analysis.idle_report import TasksOverTime
+from trimtab.model.enumerations import Cause, IdleVerdict
+from trimtab.model.report import Finding, IdleRegion, TaskTimes
+
+# As for all findings: what gives back less of the run's time is noise.
+_LEAST_GAIN_SHARE = 0.01
+# Kinds of a chain whose middle is left out stand beside this.
+_LEFT_OUT = "..."
+
+
+def with_task_order(findings: Sequence[Finding], tasks: TasksOverTime, run_s: float) -> list[Finding]:
+    """The findings, and one for each kind that began late; largest gain first."""
+    found = [entry for entry in _task_order(tasks) if entry.gain_s >= _LEAST_GAIN_SHARE * run_s]
+    return sorted([*findings, *found], key=lambda entry: -entry.gain_s) if found else list(findings)
+
+
+def kinds_to_raise(regions: Iterable[IdleRegion], late: str) -> tuple[str, ...]:
+    """`late`, and the kinds that follow it in the chains of its idle regions.
+
+    All of them, because a task that is raised gains nothing if what waits for it does not run. The first task of a chain is
+    what ran when the region was over: it need not be earlier than its siblings.
+    """
+    kinds = dict.fromkeys([late])
+    for region in regions:
+        if _is_late(region) and region.delayed == late:
+            chain = list(region.chain)
+            kinds.update(dict.fromkeys(kind for kind in chain[1 : chain.index(late)] if kind != _LEFT_OUT))
+    return tuple(kinds)
+
+
+def _is_late(region: IdleRegion) -> bool:
+    """A task that the others waited for was ready, and the workers ran other tasks before it."""
+    return region.verdict is IdleVerdict.NOT_ENOUGH_WORKERS and region.delayed in region.chain
+
+
+def _task_order(tasks: TasksOverTime) -> Iterable[Finding]:
+    """gain = sum over idle regions of the shorter of the region and the delay: what others did before fits into the region."""
+    late: dict[tuple[str, str], list[IdleRegion]] = {}
+    for region in tasks.regions:
+        if _is_late(region) and region.delayed is not None:
+            late.setdefault((region.process, region.delayed), []).append(region)
+    for (process, kind), regions in late.items():
+        raised = kinds_to_raise(regions, kind)
+        if not _others(tasks.times, process, raised):
+            continue
+        idle_s, delay_s = sum(region.lane_time_s for region in regions), sum(r.earlier_s for r in regions)
+        gain_s = sum(min(region.end_s - region.begin_s, region.earlier_s) for region in regions)
+        names = ", ".join(raised)
+        yield replace(
+            finding(
+                Cause.TASK_ORDER,
+                kind,
+                f"workers were idle for {idle_s:.3g} s in {len(regions)} idle regions behind tasks of this kind, which had been "
+                f"ready for {delay_s:.3g} s while workers ran other tasks",
+                f"raise the priority of {names} (task_options::level = high); `trimtab prove` can do it",
+                gain_s,
+            ),
+            processes=(process,),
+        )
+
+
+def _others(times: Iterable[TaskTimes], process: str, raised: Sequence[str]) -> bool:
+    """Whether there are tasks of other kinds, which can run later."""
+    return any(
+        entry.process == process and not entry.is_own and entry.name not in raised and entry.active_s > 0
+        for entry in times
+    )

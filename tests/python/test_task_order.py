@@ -1,0 +1,48 @@
+"""Chains that ran late, in a conjugate-gradient-like graph: an update that nobody waits for is preferred to the one they wait for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scheduled_graph import MS, Graph, process_of
+from synthetic import write_run
+from trimtab.analysis.report import build
+from trimtab.model.enumerations import Cause
+from trimtab.model.report import Report
+from trimtab.readers import open_run
+from trimtab.tuning.proving import Remedy, remedy_of
+
+WORKERS, STEPS = 8, 10
+
+
+def report_of(folder: Path, *, updates: int) -> Report:
+    graph = Graph()
+    before: list[int] = []
+    for _ in range(STEPS):
+        for _ in range(updates):
+            graph.task("update x", 10 * MS, before)
+        parts = [graph.task("update r", 10 * MS, before) for _ in range(WORKERS)]
+        before = [graph.task("sum", 6 * MS, parts)]
+    for _ in range(WORKERS):
+        graph.task("update r", 10 * MS, before)
+    process, _ = process_of(graph, WORKERS)
+    return build(open_run(write_run(folder / "run", process)))
+
+
+def test_the_late_kind_is_named_and_can_be_raised(tmp_path: Path) -> None:
+    report = report_of(tmp_path, updates=WORKERS)
+    (late,) = [found for found in report.findings if found.cause is Cause.TASK_ORDER]
+    assert late.subject is not None and "raise the priority of" in late.action
+    # Of each step the sum, which the other update would fill.
+    assert 0.5 * STEPS * 0.006 <= late.gain_s <= STEPS * 0.0061
+    remedy = remedy_of(late, {}, 8.0, report)
+    assert isinstance(remedy, Remedy) and not remedy.is_searched
+    (settings,) = remedy.start.settings.values()
+    assert settings[f"priority:{late.subject}"] == "high" and set(settings.values()) == {"high"}
+    refused = remedy_of(late, {"TRIMTAB_TASK_TUNE": "workers"}, 8.0, report)
+    assert isinstance(refused, str) and "set by you" in refused
+
+
+def test_a_true_dependence_is_no_matter_of_order(tmp_path: Path) -> None:
+    report = report_of(tmp_path, updates=0)
+    assert report.idle_regions and all(found.cause is not Cause.TASK_ORDER for found in report.findings)
