@@ -14,7 +14,7 @@ from simulated.engine import Process as Running
 from simulated.generating import SINGLE, clean_case, several_case, single_case
 from simulated.machine import Cpu, Hog, Machine
 from simulated.recording import Recording
-from simulated.scoring import predicted_saving_s, report_of, score
+from simulated.scoring import is_in_order, predicted_saving_s, report_of, score
 from simulated.task_program import Task, TaskProgram
 from simulated.task_simulation import simulate_tasks
 from simulated.team_program import Barrier, Critical, Loop, Region, Serial, TeamProgram, Work
@@ -50,11 +50,10 @@ def test_two_and_three_causes_are_in_order(tmp_path: Path) -> None:
     wrong = []
     for seed in range(FIRST, FIRST + count):
         planted = several_case(seed)
-        result = score(planted, report_of(planted.recording, tmp_path))
-        if not result.is_in_order:
-            wrong.append((seed, result))
-    # Idle lane time is no time of the program: 35 of 40 were in order. By predicted gains it should be 95 %.
-    assert len(wrong) <= 0.25 * count, wrong
+        report = report_of(planted.recording, tmp_path)
+        if not is_in_order(planted, report):
+            wrong.append((seed, score(planted, report)))
+    assert len(wrong) <= max(0.05 * count, 1), wrong
 
 
 def test_a_clean_run_has_no_finding(tmp_path: Path) -> None:

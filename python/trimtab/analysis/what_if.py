@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
+from trimtab.analysis.step_work import Floats
 from trimtab.traces.steps import Steps
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +21,17 @@ class Change:
         factor: what the length of each piece is multiplied by, shape (pieces,); None: as recorded.
         more_workers: so many workers take tasks, too.
         has_locks: whether steps wait for locks.
-        has_leads: whether steps begin as late as recorded after they could.
+        has_leads: whether steps begin as late as recorded after they could; without, they still wait for CPUs.
+        has_delays: whether lanes wait for CPUs before steps.
+        kept_links: which links there are, shape (links,); None: all.
     """
 
     factor: Floats | None = None
     more_workers: int = 0
     has_locks: bool = True
     has_leads: bool = True
+    has_delays: bool = True
+    kept_links: NDArray[np.bool_] | None = None
 
 
 class Replays:
@@ -72,7 +75,7 @@ class Replays:
         table["duration_ns"] = steps.clock_ns
         own = np.bincount(pieces.step, weights=length, minlength=len(steps))
         table["duration_ns"] += np.rint(own).astype(np.int64)
-        table["lead_ns"] = steps.lead_ns if change.has_leads else 0
+        table["lead_ns"] = self._leads(change)
         table["recorded_begin_ns"] = steps.begin_ns
         table["lane"] = np.where(steps.is_pooled | (steps.lane < 0), compiled.NO_LANE, steps.lane)
         table["pooled"] = steps.is_pooled
@@ -84,9 +87,21 @@ class Replays:
         )
         return int((begun["begin_ns"] + table["duration_ns"]).max())
 
+    def _leads(self, change: Change) -> NDArray[np.int64]:
+        """Who does not wait for a lock is not woken, either."""
+        steps = self.steps
+        leads = steps.lead_ns if change.has_leads else steps.delay_ns
+        if not change.has_delays:
+            leads = leads - steps.delay_ns
+        if not change.has_locks:
+            leads = leads.copy()
+            leads[steps.links.to_step[steps.links.is_lock]] = 0
+        return leads
+
     def _links(self, change: Change, before: Floats) -> compiled.Table:
         links = self.steps.links
-        chosen = np.flatnonzero(~links.is_lock) if not change.has_locks else slice(None)
+        is_kept = np.ones(len(links.to_step), np.bool_) if change.kept_links is None else change.kept_links
+        chosen = np.flatnonzero(is_kept if change.has_locks else is_kept & ~links.is_lock)
         piece, from_step = links.from_piece[chosen], links.from_step[chosen]
         is_inside = piece >= 0
         first = np.maximum(self.steps.first_piece[from_step], 0)

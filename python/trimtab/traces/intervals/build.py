@@ -30,12 +30,16 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Lanes:
-    """The lanes of a process that take part, with what is known of them; `pieces` has an entry for each lane."""
+    """The lanes of a process that take part, with what is known of them; `pieces` has an entry for each lane.
+
+    `has_switches`: context switches are recorded.
+    """
 
     parts: tuple[LaneParts, ...]
     known: Known
     pieces: tuple[Pieces, ...]
     ns_per_tick: float
+    has_switches: bool = False
 
 
 def lanes_of(trace: Trace) -> Lanes | None:
@@ -64,7 +68,7 @@ def lanes_of(trace: Trace) -> Lanes | None:
         else:
             lane_pieces = _pieces(parts, at, known, trace.end_ticks - start)
         pieces.append(without_cpu(lane_pieces, absences[at]))
-    return Lanes(tuple(used), known, tuple(pieces), process.ns_per_tick)
+    return Lanes(tuple(used), known, tuple(pieces), process.ns_per_tick, len(switches) > 0)
 
 
 def intervals_of(trace: Trace) -> Intervals | None:

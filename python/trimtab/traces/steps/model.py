@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
 NO_STEP = -1
 NO_PIECE = -1
 
@@ -80,6 +81,7 @@ class Steps:
         lanes: how many there are.
         workers: so many of them serve the pool; they come last.
         span_ns: from the first begin of a step to the last end.
+        delay_ns: the part of `lead_ns` in which the lane was ready and had no CPU.
     """
 
     pieces: StepPieces
@@ -95,6 +97,7 @@ class Steps:
     lanes: int
     workers: int
     span_ns: int
+    delay_ns: Integers
 
     def __len__(self) -> int:
         return len(self.begin_ns)
