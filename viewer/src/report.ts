@@ -84,7 +84,8 @@ export type Cause =
   | "memory thrash"
   | "wide shuffle"
   | "idle executors"
-  | "driver busy";
+  | "driver busy"
+  | "wake-up latency";
 
 /** Why at most one worker was busy in an idle region. */
 export type IdleVerdict =

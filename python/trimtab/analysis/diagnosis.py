@@ -89,6 +89,16 @@ class PathShare:
 
 
 @dataclass(frozen=True)
+class WakeUps:
+    """How often lanes could go on and had not done it yet, and for how long they had not, seconds: all, median and 99th percentile."""
+
+    count: int = 0
+    total_s: float = 0.0
+    p50_s: float = 0.0
+    p99_s: float = 0.0
+
+
+@dataclass(frozen=True)
 class Diagnosis:
     """What a process's events say.
 
@@ -101,6 +111,7 @@ class Diagnosis:
         places: of the processes that it is of, among those that were asked for.
         has_messages: lanes waited for messages of other processes.
         predictions: what changes would save; None: several processes, too many events, or they contradict each other.
+        wake_ups: of lanes that could go on.
         chains: how the longest wait of each cause and subject came about; of one process.
     """
 
@@ -113,6 +124,7 @@ class Diagnosis:
     has_messages: bool = False
     predictions: Predictions | None = None
     chains: tuple[Chain, ...] = ()
+    wake_ups: WakeUps = WakeUps()
 
 
 def diagnosis_of(trace: Trace) -> Diagnosis | None:
@@ -178,7 +190,19 @@ def _diagnosed(intervals: Intervals) -> Diagnosis | None:
         float(intervals.end_ns.max() - intervals.begin_ns.min()) * 1e-9,
         float(work[~took_part].sum()) * 1e-9,
         has_messages=any(group.doing is Doing.MESSAGE for group in intervals.groups),
+        wake_ups=_wake_ups(intervals),
     )
+
+
+def _wake_ups(intervals: Intervals) -> WakeUps:
+    is_late = np.flatnonzero(
+        (intervals.kind == Kind.RESUMING) & (_is_doing(intervals, (Doing.FAR_TASK,)) == 0)
+    )
+    late_s = (intervals.end_ns - intervals.begin_ns)[is_late] * 1e-9
+    if not len(late_s):
+        return WakeUps()
+    p50_s, p99_s = np.percentile(late_s, (50, 99))
+    return WakeUps(len(late_s), float(late_s.sum()), float(p50_s), float(p99_s))
 
 
 def _predictions(lanes: Lanes) -> Predictions | None:

@@ -26,6 +26,7 @@ _CHANGES = {
     Cause.SERIAL_PART: ChangeKind.PARALLEL_SERIAL_PART,
     Cause.CPU_CONTENTION: ChangeKind.NO_PREEMPTION,
     Cause.FEW_WORKERS: ChangeKind.MORE_WORKERS,
+    Cause.LATE_WAKE_UPS: ChangeKind.NO_LATENCY,
 }
 
 
@@ -35,9 +36,8 @@ def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
     diagnosis = job.diagnosis if process is not None else None
     if process is None or diagnosis is None or not _is_trusted(diagnosis):
         return list(findings)
-    predicted = [
-        _predicted(known, process, diagnosis) for known in [*findings, *_stragglers(process, diagnosis)]
-    ]
+    replayed = [*_stragglers(process, diagnosis), *_late_wake_ups(process, diagnosis)]
+    predicted = [_predicted(known, process, diagnosis) for known in [*findings, *replayed]]
     return sorted(predicted, key=lambda known: -known.gain_s)
 
 
@@ -48,14 +48,8 @@ def _is_trusted(diagnosis: Diagnosis) -> bool:
 
 def _stragglers(process: ProcessReport, diagnosis: Diagnosis) -> list[Finding]:
     """gain = by replay with stragglers at their median; where most time was waited for them."""
-    predictions = diagnosis.predictions
     waits = [charge for charge in diagnosis.charges if charge.cause is BlameCause.STRAGGLER]
-    saved_s = max(
-        (one.saved_s for one in predictions.changes if one.kind is ChangeKind.NO_STRAGGLERS)
-        if predictions
-        else (),
-        default=0.0,
-    )
+    saved_s = _saved_s(diagnosis, ChangeKind.NO_STRAGGLERS)
     if not waits or saved_s < _LEAST_GAIN_SHARE * process.account.wall_s:
         return []
     most = waits[0]
@@ -68,6 +62,36 @@ def _stragglers(process: ProcessReport, diagnosis: Diagnosis) -> list[Finding]:
         saved_s,
     )
     return [replace(made, processes=(process.id,))]
+
+
+def _late_wake_ups(process: ProcessReport, diagnosis: Diagnosis) -> list[Finding]:
+    """gain = by replay in which steps begin as soon as they can; at the place where most time is lost to it."""
+    waits = [charge for charge in diagnosis.charges if charge.cause is BlameCause.WAKEUP_LATENCY]
+    saved_s = _saved_s(diagnosis, ChangeKind.NO_LATENCY)
+    if not waits or saved_s < _LEAST_GAIN_SHARE * process.account.wall_s:
+        return []
+    late, subject = diagnosis.wake_ups, waits[0].subject
+    is_region = subject != NO_SUBJECT
+    action = (
+        "let threads that wait spin for longer (OMP_WAIT_POLICY=active, GOMP_SPINCOUNT, KMP_BLOCKTIME) if each has a CPU, "
+        "or wait less often: fewer barriers (nowait), fewer and longer regions"
+        if is_region
+        else "wait less often: larger tasks, and enough of them that workers do not fall asleep in between"
+    )
+    made = finding(
+        Cause.LATE_WAKE_UPS,
+        process.places[subject][0] if is_region else None,
+        f"{late.count} times lanes could go on and did so {late.p50_s * 1e6:.3g} us later in the median "
+        f"(99th percentile {late.p99_s * 1e6:.3g} us), {late.total_s:.3g} s in all",
+        action,
+        saved_s,
+    )
+    return [replace(made, processes=(process.id,))]
+
+
+def _saved_s(diagnosis: Diagnosis, kind: ChangeKind) -> float:
+    changes = diagnosis.predictions.changes if diagnosis.predictions is not None else ()
+    return max((one.saved_s for one in changes if one.kind is kind), default=0.0)
 
 
 def _predicted(known: Finding, process: ProcessReport, diagnosis: Diagnosis) -> Finding:

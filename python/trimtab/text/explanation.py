@@ -20,6 +20,7 @@ _OWN_ACTIONS = {
     Cause.OVERSUBSCRIPTION: "`trimtab run --threads fit -- PROGRAM` gives teams as many threads as there are free CPUs",
     Cause.CPU_CONTENTION: "`trimtab run --threads fit -- PROGRAM` gives teams as many threads as there are free CPUs",
     Cause.WAIT_POLICY: "`trimtab tune -- PROGRAM` tries other times of spinning",
+    Cause.LATE_WAKE_UPS: "`trimtab tune -- PROGRAM` tries other times of spinning, where threads wait in regions",
     Cause.SMALL_TASKS: "`trimtab tune -- PROGRAM` tries a larger grain, where the program has a knob for it",
     Cause.SCHEDULING_POLICY: "`trimtab tune -- PROGRAM` tries the other scheduling policies",
     Cause.TINY_MESSAGES: "leave the setting out: the adaptive rules are the default",

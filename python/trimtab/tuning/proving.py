@@ -90,6 +90,9 @@ def remedy_of(finding: Finding, environment: Mapping[str, str], cpus: float) -> 
         return _of_start({"OMP_NUM_THREADS": count}, _THREAD_COUNTS, finding, environment)
     if cause is Cause.WAIT_POLICY:
         return _of_start({"OMP_WAIT_POLICY": "passive"}, _WAITING, finding, environment)
+    # Of a place: threads that wait in regions. Workers of a task runtime have no such setting.
+    if cause is Cause.LATE_WAKE_UPS and finding.subject is not None:
+        return _of_start({"OMP_WAIT_POLICY": "active"}, _WAITING, finding, environment)
     if cause is Cause.FEW_WORKERS:
         return _of_start({"TRIMTAB_WORKERS": count}, ("TRIMTAB_WORKERS",), finding, environment)
     return f"Trimtab cannot apply it: {finding.action}"
