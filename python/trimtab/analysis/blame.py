@@ -30,6 +30,8 @@ _USUAL = {
 }
 # Where the events explain no more than this of a share, they say nothing of it.
 _LEAST_SECONDS = 1e-9
+# A share of the core time this small is what rounding leaves.
+_ROUNDING = 1e-12
 EVENTS, PROFILE = "events", "profile"
 _Key = tuple[BlameCause, str | None, str | None]
 # Of `unattributed` where there are no events of it.
@@ -125,8 +127,10 @@ def _of_process(job: Job, place: int, name: str) -> Iterator[_Part]:
     parts = parts or (list(_by_regions(process.regions)) if name == "barrier_wait" else [])
     parts = parts or [_usual(name)]
     total = sum(part.weight for part in parts)
+    least = _ROUNDING * account.cpus * account.wall_s
     for part in parts:
-        yield replace(part, weight=part.weight * seconds / total)
+        if (own := part.weight * seconds / total) > least:
+            yield replace(part, weight=own)
 
 
 def _by_events(job: Job, place: int, name: str) -> Iterator[_Part]:

@@ -51,7 +51,9 @@ def lanes_of(trace: Trace) -> Lanes | None:
     if not is_whole:
         return None
     start = int(process.header["start_ticks"])
-    built = [LaneParts.of(lane, trace) for lane in process.lanes]
+    # Of equal times the first lane comes first, whatever the order of the files.
+    ordered = sorted(process.lanes, key=lambda lane: lane.id)
+    built = [LaneParts.of(lane, trace) for lane in ordered]
     has_workers = any(parts.is_worker for parts in built)
     used = [parts for parts in built if _is_used(parts, has_workers)]
     if not any(len(parts.works) for parts in used):
