@@ -14,7 +14,7 @@ from trimtab.analysis.diagnosis import Charge, Diagnosis, PathShare
 from trimtab.analysis.job import Job
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
-from trimtab.model.report import Blamed, Kernel, Pop, Region
+from trimtab.model.report import Blamed, Kernel, Pop, Region, RunPhase
 from trimtab.model.report import PathPart as ReportedPart
 
 _WORK = "work"
@@ -203,6 +203,25 @@ def path_of(job: Job) -> tuple[ReportedPart, ...]:
             reason=part.reason,
         )
         for part in diagnosis.path
+    )
+
+
+def phases_of_job(job: Job) -> tuple[RunPhase, ...]:
+    """Stretches of time in which the lanes do something else than before; of the only process that takes part."""
+    process, diagnosis = job.only_part, job.diagnosis
+    if process is None or diagnosis is None:
+        return ()
+    return tuple(
+        RunPhase(
+            begin_s=phase.begin_ns * 1e-9,
+            end_s=phase.end_ns * 1e-9,
+            work=phase.work,
+            cause=phase.cause,
+            subject=process.places[phase.subject][0] if phase.subject != NO_SUBJECT else None,
+            key=process.keys[phase.subject] if phase.subject != NO_SUBJECT else None,
+            lost=phase.lost,
+        )
+        for phase in diagnosis.phases
     )
 
 

@@ -60,7 +60,7 @@ def chains_of(intervals: Intervals) -> tuple[Chain, ...]:
         return -int(length[at]), int(charges["begin_ns"][at]), int(lane[at])
 
     for at in _longest_of_classes(intervals, charges, length).tolist():
-        key = _cause(intervals, charges, at)
+        key = cause_of_charge(intervals, charges, at)
         if key not in longest or rank(at) < rank(longest[key]):
             longest[key] = at
     order = np.lexsort((intervals.begin_ns, intervals.lane))
@@ -111,7 +111,8 @@ def _longest_of_classes(intervals: Intervals, charges: compiled.Table, length: I
     return order[changes]
 
 
-def _cause(intervals: Intervals, charges: compiled.Table, at: int) -> tuple[BlameCause, int]:
+def cause_of_charge(intervals: Intervals, charges: compiled.Table, at: int) -> tuple[BlameCause, int]:
+    """Cause and subject of one charge of a table of charges."""
     charge = charges[at]
     wait = intervals.groups[intervals.group[charge["wait"]]]
     if charge["culprit"] == compiled.NO_INTERVAL:

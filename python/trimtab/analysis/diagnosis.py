@@ -16,8 +16,9 @@ from trimtab.analysis.blame_causes import (
     reason_of,
     reason_on_path,
 )
-from trimtab.analysis.chains import Chain, chains_of
+from trimtab.analysis.chains import Chain, cause_of_charge, chains_of
 from trimtab.analysis.changes import Predictions, predictions_of
+from trimtab.analysis.run_phases import RunPhase, phases_of
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces import Trace
@@ -111,6 +112,7 @@ class Diagnosis:
         places: of the processes that it is of, among those that were asked for.
         has_messages: lanes waited for messages of other processes.
         predictions: what changes would save; None: several processes, too many events, or they contradict each other.
+        phases: of one process, where what its lanes do changes.
         wake_ups: of lanes that could go on.
         chains: how the longest wait of each cause and subject came about; of one process.
     """
@@ -125,6 +127,7 @@ class Diagnosis:
     predictions: Predictions | None = None
     chains: tuple[Chain, ...] = ()
     wake_ups: WakeUps = WakeUps()
+    phases: tuple[RunPhase, ...] = ()
 
 
 def diagnosis_of(trace: Trace) -> Diagnosis | None:
@@ -138,8 +141,18 @@ def diagnosis_of(trace: Trace) -> Diagnosis | None:
     diagnosis = _diagnosed(intervals)
     if diagnosis is None:
         return None
-    chains = chains_of(intervals) if len(intervals) <= _MOST_PIECES else ()
-    return replace(diagnosis, predictions=predictions, chains=chains)
+    if len(intervals) > _MOST_PIECES:
+        return replace(diagnosis, predictions=predictions)
+    return replace(diagnosis, predictions=predictions, chains=chains_of(intervals), phases=_phases(intervals))
+
+
+def _phases(intervals: Intervals) -> tuple[RunPhase, ...]:
+    def cause_of_group(at: int, kind: Kind) -> BlameCause | None:
+        doing = intervals.groups[at].doing
+        is_lost = kind is not Kind.WAITING and doing in SHARES
+        return cause_of_itself(doing, kind) if is_lost else None
+
+    return phases_of(intervals, cause_of_charge, cause_of_group)
 
 
 def diagnosis_of_job(traces: Sequence[Trace]) -> Diagnosis | None:
