@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Dixon's test at 99 %, by the number of runs: the gap to the next value, as a share of the whole range (Rorabacher 1991).
-_CRITICAL = {4: 0.926, 5: 0.821, 6: 0.740, 7: 0.680, 8: 0.634, 9: 0.598, 10: 0.568}
-_LEAST_RUNS = min(_CRITICAL)
+# Dixon's test at 99 %, from four runs on: the gap to the next value, as a share of the whole range (Rorabacher 1991).
+_LEAST_RUNS = 4
+_CRITICAL = (0.926, 0.821, 0.740, 0.680, 0.634, 0.598, 0.568)
 # Of the median time of the side: smaller differences are nobody's concern.
 _LEAST_SHARE = 0.02
 
@@ -51,9 +51,10 @@ def apart(values: Sequence[float], least: float) -> list[Apart]:
 
 
 def _is_apart(column: np.ndarray, ends: np.ndarray, rest: np.ndarray) -> bool:
-    critical = _CRITICAL.get(min(len(rest) + 1, max(_CRITICAL)))
-    if critical is None:
+    place = len(rest) + 1 - _LEAST_RUNS
+    if place < 0:
         return False
+    critical = _CRITICAL[min(place, len(_CRITICAL) - 1)]
     low, high = float(column[rest].min()), float(column[rest].max())
     gap = max(float(column[ends].min()) - high, low - float(column[ends].max()))
     return gap > critical / (1 - critical) * (high - low)
