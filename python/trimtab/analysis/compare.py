@@ -71,11 +71,7 @@ def compare(
         "runs": [len(before), len(after)],
         "total": total,
         "causes": _by_cause(before, after),
-        "outliers": [
-            {"side": label, **entry}
-            for label, side, own in zip("AB", (before, after), names, strict=True)
-            for entry in _outliers(side, own)
-        ],
+        "outliers": [*_outliers("A", before, names[0]), *_outliers("B", after, names[1])],
         "regions": regions,
     }
 
@@ -119,7 +115,7 @@ def _by_cause(before: Sequence[Report], after: Sequence[Report]) -> list[dict[st
     )
 
 
-def _outliers(side: Sequence[Report], names: Sequence[str]) -> list[dict[str, Any]]:
+def _outliers(label: str, side: Sequence[Report], names: Sequence[str]) -> list[dict[str, Any]]:
     known = [_lane_times(report) for report in side]
     scales = [_wall_of_lane_s(report) for report in side]
     places = sorted(
@@ -132,6 +128,7 @@ def _outliers(side: Sequence[Report], names: Sequence[str]) -> list[dict[str, An
     }
     return [
         {
+            "side": label,
             "run": run.run + 1,
             "name": names[run.run] if run.run < len(names) else None,
             "wall_s": run.value,
