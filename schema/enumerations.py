@@ -601,6 +601,12 @@ CAUSE = Enumeration(
         Value(47, "wide_shuffle", "a shuffle has very many small blocks", label="wide shuffle"),
         Value(48, "idle_executors", "fewer executors would take hardly longer", label="idle executors"),
         Value(49, "driver_busy", "no stage was active: the driver computed or planned", label="driver busy"),
+        Value(
+            50,
+            "late_wake_ups",
+            "threads go on long after what they waited for has happened",
+            label="wake-up latency",
+        ),
     ),
     is_text=True,
 )

@@ -336,6 +336,19 @@ BLAMED = T(
         F("reason", "text?", "of the cause `unattributed`: what is not known", unknown="of another cause"),
     ),
 )
+RUN_PHASE = T(
+    "RunPhase",
+    "A stretch of time of a process, between two changes of what its lanes do.",
+    (
+        F("begin_s", "number", "since the process's library was loaded", "s"),
+        F("end_s", "number", "", "s"),
+        F("work", "number", "of the time of the lanes that are observed", "share"),
+        F("cause", "blame_cause?", "what most of the lost time is charged to", unknown="nothing was lost"),
+        F("subject", "text?", "region or kind of task", unknown="none"),
+        F("key", "text?", "its `key`", unknown="no subject"),
+        F("lost", "number", "of the time of the lanes: what this cause took", "share"),
+    ),
+)
 PATH_PART = T(
     "PathPart",
     "A part of the critical path: the chain of work and waiting that decided when the program ended.",
@@ -952,6 +965,11 @@ REPORT = T(
         F("unavailable", "Unavailable[]", ""),
         F("findings", "Finding[]", "largest gain first"),
         F("blame", "Blamed[]", "who is to blame for all idle core time, most first"),
+        F(
+            "phases",
+            "RunPhase[]",
+            "in order of time; of one process with all events; none where the mix of what its lanes do does not change",
+        ),
         F("critical_path", "PathPart[]", "most time first; of one process with all events"),
         F(
             "pop",
@@ -1016,6 +1034,7 @@ REPORT_SCHEMA = ReportSchema(
         FINDING,
         WHAT_IF,
         BLAMED,
+        RUN_PHASE,
         PATH_PART,
         POP,
         WORKER,

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from simulated.generating import SETS, clean_case, several_case, single_case
-from simulated.scoring import report_of, score
+from simulated.scoring import is_in_order, predicted_saving_s, report_of, score
 
 
 def main(kind: str, count: int, first: int) -> None:
@@ -32,12 +32,18 @@ def main(kind: str, count: int, first: int) -> None:
                 continue
             report = report_of(planted.recording, Path(folder))
             result = score(planted, report)
-            is_right = result.is_right if kind == "single" else result.is_in_order
+            is_right = result.is_right if kind == "single" else is_in_order(planted, report)
             right += is_right
             table[str(result.planted), str(result.found[0])] += 1
             if not is_right:
+                seconds = planted.recording.makespan_ns * 1e-9
                 costs = [
-                    round(cost / planted.recording.makespan_ns, 3) for cost in sorted(planted.costs_ns)[::-1]
+                    (
+                        planted.plants[at].cause.value,
+                        round(cost * 1e-9 / seconds, 3),
+                        round((predicted_saving_s(planted, report, at) or 0.0) / seconds, 3),
+                    )
+                    for at, cost in enumerate(planted.costs_ns)
                 ]
                 shares = [
                     (entry.cause.value, entry.subject, round(entry.share, 3)) for entry in report.blame[:4]

@@ -34,16 +34,6 @@ class Score:
             for place, wanted in enumerate(self.planted)
         )
 
-    @property
-    def is_in_order(self) -> bool:
-        """The planted ones are all there, and in their order."""
-        places = [
-            next((at for at, found in enumerate(self.found) if _matches(wanted, found)), None)
-            for wanted in self.planted
-        ]
-        known = [at for at in places if at is not None]
-        return len(known) == len(places) and known == sorted(known)
-
 
 def _matches(wanted: tuple[str, str], found: tuple[str, str]) -> bool:
     return wanted[0] == found[0] and (not wanted[1] or wanted[1] == found[1])
@@ -84,15 +74,37 @@ _CHANGES = {
     "lock holder": "nobody waits for a lock",
     "preemption": "no thread loses its CPU",
     "wake-up latency": "steps begin as soon as they can",
+    "dependence chain": "do not wait for each other",
+    "spawn rate": "makes its tasks in parallel",
 }
 
 
-def predicted_saving_s(planted: Planted, report: Report) -> float | None:
-    """What a replay says that the only planted cause costs, seconds; None: no replay takes this cause away.
+def predicted_saving_s(planted: Planted, report: Report, at: int = 0) -> float | None:
+    """What a replay says that a planted cause costs, seconds; None: no replay takes this cause away.
 
-    The truth is `planted.costs_ns[0]`, of another simulation.
+    The truth is `planted.costs_ns[at]`, of another simulation. A change without a subject is of all subjects.
     """
-    words = _CHANGES.get(planted.plants[0].cause.value)
+    plant = planted.plants[at]
+    words = _CHANGES.get(plant.cause.value)
     if words is None or not report.what_if:
         return None
-    return max((change.gain_s for change in report.what_if[1:] if words in change.change), default=0.0)
+    places = (None, plant.subject) if plant.subject else (None,)
+    return max(
+        (
+            change.gain_s
+            for change in report.what_if[1:]
+            if words in change.change and change.subject in places
+        ),
+        default=0.0,
+    )
+
+
+def is_in_order(planted: Planted, report: Report) -> bool:
+    """All planted causes are blamed, and by the replays' savings they are in the order of what they cost."""
+    result = score(planted, report)
+    if not all(any(_matches(wanted, found) for found in result.found) for wanted in result.planted):
+        return False
+    order = sorted(range(len(planted.plants)), key=lambda at: -planted.costs_ns[at])
+    saved = [predicted_saving_s(planted, report, at) for at in order]
+    known = [seconds for seconds in saved if seconds]
+    return len(known) == len(saved) and known == sorted(known, reverse=True)

@@ -88,7 +88,8 @@ export type Cause =
   | "memory thrash"
   | "wide shuffle"
   | "idle executors"
-  | "driver busy";
+  | "driver busy"
+  | "wake-up latency";
 
 /** Why at most one worker was busy in an idle region. */
 export type IdleVerdict =
@@ -145,6 +146,8 @@ export interface Report {
   findings: Finding[];
   /** who is to blame for all idle core time, most first */
   blame: Blamed[];
+  /** in order of time; of one process with all events; none where the mix of what its lanes do does not change */
+  phases: RunPhase[];
   /** most time first; of one process with all events */
   critical_path: PathPart[];
   /** of one process with all events; null: not all events were recorded, or of several processes */
@@ -559,6 +562,24 @@ export interface Blamed {
   basis: string;
   /** of the cause `unattributed`: what is not known; null: of another cause */
   reason: string;
+}
+
+/** A stretch of time of a process, between two changes of what its lanes do. */
+export interface RunPhase {
+  /** since the process's library was loaded, s */
+  begin_s: number;
+  /** s */
+  end_s: number;
+  /** of the time of the lanes that are observed, share */
+  work: number;
+  /** what most of the lost time is charged to; null: nothing was lost */
+  cause: BlameCause | null;
+  /** region or kind of task; null: none */
+  subject: string;
+  /** its `key`; null: no subject */
+  key: string;
+  /** of the time of the lanes: what this cause took, share */
+  lost: number;
 }
 
 /** A part of the critical path: the chain of work and waiting that decided when the program ended. */
@@ -1296,6 +1317,7 @@ export const readReport = (from: Dict): Report => ({
   unavailable: dicts(from.unavailable).map(readUnavailable),
   findings: dicts(from.findings).map(readFinding),
   blame: dicts(from.blame).map(readBlamed),
+  phases: dicts(from.phases).map(readRunPhase),
   critical_path: dicts(from.critical_path).map(readPathPart),
   pop: maybe(from.pop, readPop),
   what_if: dicts(from.what_if).map(readWhatIf),
@@ -1528,6 +1550,16 @@ export const readBlamed = (from: Dict): Blamed => ({
   share: amount(from.share),
   basis: text(from.basis),
   reason: text(from.reason),
+});
+
+export const readRunPhase = (from: Dict): RunPhase => ({
+  begin_s: amount(from.begin_s),
+  end_s: amount(from.end_s),
+  work: amount(from.work),
+  cause: text(from.cause) as BlameCause,
+  subject: text(from.subject),
+  key: text(from.key),
+  lost: amount(from.lost),
 });
 
 export const readPathPart = (from: Dict): PathPart => ({

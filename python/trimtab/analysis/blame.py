@@ -14,7 +14,7 @@ from trimtab.analysis.diagnosis import Charge, Diagnosis, PathShare
 from trimtab.analysis.job import Job
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
-from trimtab.model.report import Blamed, Kernel, Pop, Region
+from trimtab.model.report import Blamed, Kernel, Pop, Region, RunPhase
 from trimtab.model.report import PathPart as ReportedPart
 from trimtab.traces import Trace
 
@@ -31,6 +31,8 @@ _USUAL = {
 }
 # Where the events explain no more than this of a share, they say nothing of it.
 _LEAST_SECONDS = 1e-9
+# A share of the core time this small is what rounding leaves.
+_ROUNDING = 1e-12
 EVENTS, PROFILE = "events", "profile"
 # Of the critical path behind the first event that found no room.
 _NO_ROOM = "events found no room: a larger --max-trace keeps more"
@@ -128,8 +130,10 @@ def _of_process(job: Job, place: int, name: str) -> Iterator[_Part]:
     parts = parts or (list(_by_regions(process.regions)) if name == "barrier_wait" else [])
     parts = parts or [_usual(name)]
     total = sum(part.weight for part in parts)
+    least = _ROUNDING * account.cpus * account.wall_s
     for part in parts:
-        yield replace(part, weight=part.weight * seconds / total)
+        if (own := part.weight * seconds / total) > least:
+            yield replace(part, weight=own)
 
 
 def _by_events(job: Job, place: int, name: str) -> Iterator[_Part]:
@@ -220,6 +224,25 @@ def path_of(job: Job) -> tuple[ReportedPart, ...]:
         lost = ReportedPart(BlameCause.UNATTRIBUTED, None, None, diagnosis.unknown_s, share, _NO_ROOM)
         parts = sorted([*parts, lost], key=lambda part: -part.time_s)
     return tuple(parts)
+
+
+def phases_of_job(job: Job) -> tuple[RunPhase, ...]:
+    """Stretches of time in which the lanes do something else than before; of the only process that takes part."""
+    process, diagnosis = job.only_part, job.diagnosis
+    if process is None or diagnosis is None:
+        return ()
+    return tuple(
+        RunPhase(
+            begin_s=phase.begin_ns * 1e-9,
+            end_s=phase.end_ns * 1e-9,
+            work=phase.work,
+            cause=phase.cause,
+            subject=process.places[phase.subject][0] if phase.subject != NO_SUBJECT else None,
+            key=process.keys[phase.subject] if phase.subject != NO_SUBJECT else None,
+            lost=phase.lost,
+        )
+        for phase in diagnosis.phases
+    )
 
 
 def pop_of(job: Job) -> Pop | None:

@@ -66,9 +66,15 @@ def chains_of(intervals: Intervals) -> tuple[Chain, ...]:
         return ()
     longest: dict[tuple[BlameCause, int, int], int] = {}
     length = charges["end_ns"] - charges["begin_ns"]
+    lane = _lane_numbers(intervals)[charges["wait"]]
+
+    def rank(at: int) -> tuple[int, int, int]:
+        """Of equally long ones the earliest, of these the one of the first lane."""
+        return -int(length[at]), int(charges["begin_ns"][at]), int(lane[at])
+
     for at in _longest_of_classes(intervals, charges, length).tolist():
-        key = _cause(intervals, charges, at)
-        if key not in longest or length[at] > length[longest[key]]:
+        key = cause_of_charge(intervals, charges, at)
+        if key not in longest or rank(at) < rank(longest[key]):
             longest[key] = at
     order = ordered(intervals.lane, intervals.begin_ns)
     first = np.searchsorted(intervals.lane[order], np.arange(len(intervals.lanes) + 1))
@@ -84,7 +90,23 @@ def chains_of(intervals: Intervals) -> tuple[Chain, ...]:
         )
         for (cause, subject, process), at in longest.items()
     ]
-    return tuple(sorted(made, key=lambda chain: (chain.begin_ns - chain.end_ns, chain.begin_ns)))
+    return tuple(
+        sorted(
+            made,
+            key=lambda chain: (
+                chain.begin_ns - chain.end_ns,
+                chain.begin_ns,
+                chain.cause.value,
+                chain.subject,
+            ),
+        )
+    )
+
+
+def _lane_numbers(intervals: Intervals) -> Integers:
+    """Of each interval the number of its lane."""
+    numbers: Integers = np.array(intervals.lanes, np.int64)[intervals.lane]
+    return numbers
 
 
 def _longest_of_classes(intervals: Intervals, charges: compiled.Table, length: Integers) -> Integers:
@@ -98,7 +120,8 @@ def _longest_of_classes(intervals: Intervals, charges: compiled.Table, length: I
         np.where(has_culprit, intervals.kind[place], -1).astype(np.int64),
         charges["end"].astype(np.int64),
     ]
-    order = np.lexsort((length, *keys))
+    lane = _lane_numbers(intervals)[charges["wait"]]
+    order = np.lexsort((-lane, -charges["begin_ns"], length, *keys))
     changes = np.zeros(len(order), np.bool_)
     changes[-1:] = True
     for key in keys:
@@ -106,7 +129,8 @@ def _longest_of_classes(intervals: Intervals, charges: compiled.Table, length: I
     return order[changes]
 
 
-def _cause(intervals: Intervals, charges: compiled.Table, at: int) -> tuple[BlameCause, int, int]:
+def cause_of_charge(intervals: Intervals, charges: compiled.Table, at: int) -> tuple[BlameCause, int, int]:
+    """Cause, subject and process of one charge of a table of charges."""
     charge = charges[at]
     wait = intervals.groups[intervals.group[charge["wait"]]]
     waiting = intervals.process_of[intervals.group[charge["wait"]]]

@@ -8,22 +8,20 @@ from enum import Enum
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
-from trimtab.analysis.what_if import Change, Floats, Replays
+from trimtab.analysis.step_work import Floats, is_work, largest, ones
+from trimtab.analysis.task_changes import Chains, Making
+from trimtab.analysis.unequal_work import SharedWork, without_stragglers
+from trimtab.analysis.what_if import Change, Replays
 from trimtab.model import NO_SUBJECT
-from trimtab.traces.columns import different, numbered
-from trimtab.traces.intervals import Doing, Pace
+from trimtab.traces.intervals import Doing
 from trimtab.traces.steps import Steps
 
 # Of the replayed steps of all changes together: more take too long.
 _MOST_STEPS = 20_000_000
-# So many regions or kinds of tasks are tried, those with most to gain first.
-_MOST_SUBJECTS = 3
 _LEAST_SHARE = 0.01  # of the process's time: what explains less is not tried
 _FASTER = 0.75
-_STRAGGLER = 2.0
 _WORKERS = (1, 2, 4)
 _SMALL_ERROR = 0.05
 
@@ -37,6 +35,8 @@ class ChangeKind(Enum):
     NO_LOCK_WAITS = "nobody waits for a lock"
     PARALLEL_SERIAL_PART = "the serial part uses all lanes or workers"
     FASTER = "{subject} takes 25 % less time"
+    NO_CHAIN = "tasks of {subject} do not wait for each other"
+    SHARED_MAKING = "{subject} makes its tasks in parallel"
     MORE_WORKERS = "{workers} more, each with a CPU of its own"
     NO_LATENCY = "steps begin as soon as they can"
     SHARED_BY_PROCESSES = "processes share the work equally"
@@ -133,28 +133,36 @@ def _changes(replays: Replays) -> Iterator[_Tried]:
     steps = replays.steps
     least_ns = _LEAST_SHARE * steps.span_ns
     for kind, factor in (
-        (ChangeKind.NO_STRAGGLERS, _without_stragglers(steps.with_subjects_of_processes())),
-        (ChangeKind.NO_PREEMPTION, _without(steps, Doing.PREEMPTED)),
+        (ChangeKind.NO_STRAGGLERS, without_stragglers(steps.with_subjects_of_processes())),
         (ChangeKind.PARALLEL_SERIAL_PART, _parallel_serial(steps)),
     ):
         if _saved_ns(steps, factor) >= least_ns:
             yield kind, NO_SUBJECT, 0, Change(factor)
+    uninterrupted = _without(steps, Doing.PREEMPTED)
+    if _saved_ns(steps, uninterrupted) + int(steps.delay_ns.sum()) >= least_ns:
+        yield ChangeKind.NO_PREEMPTION, NO_SUBJECT, 0, Change(uninterrupted, has_delays=False)
     if steps.links.is_lock.any():
         yield ChangeKind.NO_LOCK_WAITS, NO_SUBJECT, 0, Change(has_locks=False)
-    for subject in _unbalanced(steps, least_ns):
-        yield ChangeKind.BALANCED, subject, 0, Change(_balanced(steps, subject))
+    shared = SharedWork(steps)
+    for subject in shared.unbalanced(least_ns):
+        yield ChangeKind.BALANCED, subject, 0, Change(shared.balanced(subject))
     if steps.is_pooled.any():
         for count in _WORKERS:
             yield ChangeKind.MORE_WORKERS, NO_SUBJECT, count, Change(more_workers=count)
-    if int(steps.lead_ns.sum()) >= least_ns:
+        yield from _of_tasks(steps, least_ns)
+    if int((steps.lead_ns - steps.delay_ns).sum()) >= least_ns:
         yield ChangeKind.NO_LATENCY, NO_SUBJECT, 0, Change(has_leads=False)
     for subject in _longest(steps):
         yield ChangeKind.FASTER, subject, 0, Change(_faster(steps, subject))
 
 
-def _is_work(steps: Steps) -> NDArray[np.bool_]:
-    is_work: NDArray[np.bool_] = steps.pieces.doing == int(Doing.WORK)
-    return is_work
+def _of_tasks(steps: Steps, least_ns: float) -> Iterator[_Tried]:
+    chains, making = Chains(steps), Making(steps)
+    for subject in chains.subjects(least_ns):
+        yield ChangeKind.NO_CHAIN, subject, 0, Change(kept_links=chains.without(subject))
+    for subject in making.subjects(least_ns):
+        if (factor := making.shared(subject)) is not None:
+            yield ChangeKind.SHARED_MAKING, subject, 0, Change(factor)
 
 
 def _saved_ns(steps: Steps, factor: Floats) -> float:
@@ -162,106 +170,27 @@ def _saved_ns(steps: Steps, factor: Floats) -> float:
     return float((steps.pieces.length_ns * np.maximum(1.0 - factor, 0.0)).sum())
 
 
-def _ones(steps: Steps) -> Floats:
-    return np.ones(len(steps.pieces.step))
-
-
 def _without(steps: Steps, doing: Doing) -> Floats:
-    factor = _ones(steps)
+    factor = ones(steps)
     factor[steps.pieces.doing == int(doing)] = 0.0
     return factor
 
 
 def _parallel_serial(steps: Steps) -> Floats:
-    factor = _ones(steps)
+    factor = ones(steps)
     # Beside workers the thread that makes tasks has no CPU of its own.
     factor[steps.pieces.doing == int(Doing.SERIAL)] = 1.0 / max(steps.workers or steps.lanes, 1)
     return factor
 
 
 def _faster(steps: Steps, subject: int) -> Floats:
-    factor = _ones(steps)
-    factor[_is_work(steps) & (steps.pieces.subject == subject)] = _FASTER
+    factor = ones(steps)
+    factor[is_work(steps) & (steps.pieces.subject == subject)] = _FASTER
     return factor
-
-
-def _work_of_steps(steps: Steps) -> Floats:
-    pieces = steps.pieces
-    work = np.bincount(
-        pieces.step, weights=np.where(_is_work(steps), pieces.length_ns, 0), minlength=len(steps)
-    )
-    return work.astype(np.float64)
-
-
-def _subject_of_steps(steps: Steps) -> NDArray[np.int64]:
-    """What each step works on first; NO_SUBJECT: it does not work."""
-    work = np.flatnonzero(_is_work(steps))[::-1]
-    subject = np.full(len(steps), NO_SUBJECT, np.int64)
-    subject[steps.pieces.step[work]] = steps.pieces.subject[work]
-    return subject
-
-
-def _without_stragglers(steps: Steps) -> Floats:
-    """Parts of regions, and tasks, that take more than twice the median of their kind take as long as the median."""
-    pieces, factor = steps.pieces, _ones(steps)
-    work, subject = _work_of_steps(steps), _subject_of_steps(steps)
-    is_slow = np.zeros(len(steps), np.bool_)
-    is_slow[pieces.step[pieces.pace == int(Pace.STRAGGLER)]] = True
-    scale = np.ones(len(steps))
-    for kind in different(subject[subject != NO_SUBJECT]).tolist():
-        own = np.flatnonzero((subject == kind) & (work > 0))
-        if len(own) < 4:
-            continue
-        median = float(np.median(work[own]))
-        slow = own[(work[own] > _STRAGGLER * median) & (is_slow[own] | (steps.owner[own] != 0))]
-        scale[slow] = median / work[slow]
-    return np.where(_is_work(steps), scale[pieces.step], factor)
-
-
-def _phase_work(steps: Steps) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """The phase and lane of each step as one number, the work of each of these, and what it would be if shared equally.
-
-    A phase is what lanes do before they arrive at the same join.
-    """
-    key = steps.phase * steps.lanes + np.maximum(steps.lane, 0)
-    key = np.where(steps.phase >= 0, key - key[steps.phase >= 0].min(initial=0) + 1, 0)
-    _, place = numbered(key)
-    work = np.bincount(place, weights=_work_of_steps(steps))
-    phase = np.full(len(work), -1, np.int64)
-    phase[place] = steps.phase
-    _, phase_place = numbered(phase)
-    mean = np.bincount(phase_place, weights=work) / np.bincount(phase_place)
-    equal = np.where(phase >= 0, mean[phase_place], work)
-    return place, work.astype(np.float64), equal
-
-
-def _unbalanced(steps: Steps, least_ns: float) -> list[int]:
-    """Regions whose lanes do unequal work, those with most above the mean first."""
-    place, work, equal = _phase_work(steps)
-    excess = np.maximum(work - equal, 0.0) / np.maximum(work, 1.0)
-    pieces = steps.pieces
-    lost = np.where(_is_work(steps), pieces.length_ns, 0) * excess[place][pieces.step]
-    chosen = np.flatnonzero((lost > 0) & (pieces.subject != NO_SUBJECT))
-    return _largest(pieces.subject[chosen], lost[chosen], least_ns)
-
-
-def _balanced(steps: Steps, subject: int) -> Floats:
-    place, work, equal = _phase_work(steps)
-    scale = np.where(work > 0, equal / np.maximum(work, 1.0), 1.0)[place]
-    pieces = steps.pieces
-    is_scaled = _is_work(steps) & (pieces.subject == subject)
-    return np.where(is_scaled, scale[pieces.step], 1.0)
 
 
 def _longest(steps: Steps) -> list[int]:
     """Subjects with most work."""
     pieces = steps.pieces
-    chosen = np.flatnonzero(_is_work(steps) & (pieces.subject != NO_SUBJECT))
-    return _largest(pieces.subject[chosen], pieces.length_ns[chosen].astype(np.float64), 0.0)
-
-
-def _largest(subject: NDArray[np.int64], amount: Floats, least: float) -> list[int]:
-    numbers, place = numbered(subject)
-    sums = np.bincount(place, weights=amount, minlength=len(numbers))
-    order = np.argsort(-sums, kind="stable")[:_MOST_SUBJECTS]
-    return [int(numbers[at]) for at in order if sums[at] >= least]
+    chosen = np.flatnonzero(is_work(steps) & (pieces.subject != NO_SUBJECT))
+    return largest(pieces.subject[chosen], pieces.length_ns[chosen].astype(np.float64), 0.0)

@@ -16,9 +16,10 @@ from trimtab.analysis.blame_causes import (
     reason_of,
     reason_on_path,
 )
-from trimtab.analysis.chains import Chain, chains_of
+from trimtab.analysis.chains import Chain, cause_of_charge, chains_of
 from trimtab.analysis.changes import Predictions, predictions_of
 from trimtab.analysis.keys import keys_of
+from trimtab.analysis.run_phases import RunPhase, phases_of
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces import Trace
@@ -92,6 +93,16 @@ class PathShare:
 
 
 @dataclass(frozen=True)
+class WakeUps:
+    """How often lanes could go on and had not done it yet, and for how long they had not, seconds: all, median and 99th percentile."""
+
+    count: int = 0
+    total_s: float = 0.0
+    p50_s: float = 0.0
+    p99_s: float = 0.0
+
+
+@dataclass(frozen=True)
 class Diagnosis:
     """What a process's events say.
 
@@ -106,6 +117,8 @@ class Diagnosis:
         predictions: what changes would save; None: too many events, or they contradict each other.
         chains: how the longest wait of each cause and subject came about.
         unknown_s: the rest of the process's time, of which not all events are there; nothing else here is about it.
+        wake_ups: of lanes that could go on.
+        phases: of one process, where what its lanes do changes.
     """
 
     charges: tuple[Charge, ...]
@@ -118,6 +131,8 @@ class Diagnosis:
     predictions: Predictions | None = None
     chains: tuple[Chain, ...] = ()
     unknown_s: float = 0.0
+    wake_ups: WakeUps = WakeUps()
+    phases: tuple[RunPhase, ...] = ()
 
 
 def diagnosis_of(trace: Trace, parts: Sequence[LaneParts] | None = None) -> Diagnosis | None:
@@ -140,8 +155,28 @@ def diagnosis_of(trace: Trace, parts: Sequence[LaneParts] | None = None) -> Diag
     diagnosis = _diagnosed(intervals)
     if diagnosis is None:
         return None
-    chains = chains_of(intervals) if len(intervals) <= _MOST_PIECES else ()
-    return replace(diagnosis, predictions=predictions, chains=chains, unknown_s=unknown_s)
+    if len(intervals) > _MOST_PIECES:
+        return replace(diagnosis, predictions=predictions, unknown_s=unknown_s)
+    return replace(
+        diagnosis,
+        predictions=predictions,
+        chains=chains_of(intervals),
+        phases=_phases(intervals),
+        unknown_s=unknown_s,
+    )
+
+
+def _phases(intervals: Intervals) -> tuple[RunPhase, ...]:
+    def cause_of_group(at: int, kind: Kind) -> BlameCause | None:
+        doing = intervals.groups[at].doing
+        is_lost = kind is not Kind.WAITING and doing in SHARES
+        return cause_of_itself(doing, kind) if is_lost else None
+
+    def cause_of_wait(of: Intervals, charges: compiled.Table, at: int) -> tuple[BlameCause, int]:
+        cause, subject, _ = cause_of_charge(of, charges, at)
+        return cause, subject
+
+    return phases_of(intervals, cause_of_wait, cause_of_group)
 
 
 def diagnosis_of_job(traces: Sequence[Trace]) -> Diagnosis | None:
@@ -198,7 +233,19 @@ def _diagnosed(intervals: Intervals) -> Diagnosis | None:
         float(intervals.end_ns.max() - intervals.begin_ns.min()) * 1e-9,
         float(work[~took_part].sum()) * 1e-9,
         has_messages=any(group.doing is Doing.MESSAGE for group in intervals.groups),
+        wake_ups=_wake_ups(intervals),
     )
+
+
+def _wake_ups(intervals: Intervals) -> WakeUps:
+    is_late = np.flatnonzero(
+        (intervals.kind == Kind.RESUMING) & (_is_doing(intervals, (Doing.FAR_TASK,)) == 0)
+    )
+    late_s = (intervals.end_ns - intervals.begin_ns)[is_late] * 1e-9
+    if not len(late_s):
+        return WakeUps()
+    p50_s, p99_s = np.percentile(late_s, (50, 99))
+    return WakeUps(len(late_s), float(late_s.sum()), float(p50_s), float(p99_s))
 
 
 def _predictions(lanes: Lanes) -> Predictions | None:

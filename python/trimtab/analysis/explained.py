@@ -28,6 +28,7 @@ _CAUSES = {
     Cause.STARVATION: (BlameCause.DEPENDENCE_CHAIN, BlameCause.LAST_ARRIVAL, BlameCause.SPAWN_RATE),
     Cause.TASK_CHAIN: (BlameCause.DEPENDENCE_CHAIN,),
     Cause.ONE_PRODUCER: (BlameCause.SPAWN_RATE,),
+    Cause.LATE_WAKE_UPS: (BlameCause.WAKEUP_LATENCY,),
     Cause.LONG_TASK: (BlameCause.STRAGGLER, BlameCause.LAST_ARRIVAL),
     Cause.SUSPENDED_TASKS: (BlameCause.DEPENDENCE_CHAIN,),
     Cause.LATE_LOCALITY: (BlameCause.DEPENDENCE_CHAIN,),

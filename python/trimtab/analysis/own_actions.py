@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from trimtab.analysis.memory_findings import HUGE_PAGES, KEEP_MEMORY, as_variable
 from trimtab.model.enumerations import Cause
 
 # In the place of a value: as many as the program may use CPUs.
@@ -35,6 +36,7 @@ _LOOPS = OwnAction(
 _THREAD_COUNTS = ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_DYNAMIC", "KMP_ALL_THREADS")
 _WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY")
 _FIT = "`trimtab run --threads fit -- PROGRAM` gives teams as many threads as there are free CPUs"
+_MALLOC = "`trimtab tune -- PROGRAM` tries this setting of malloc at the start"
 _ADAPTIVE = OwnAction("leave the setting out: the adaptive rules are the default")
 
 OWN_ACTIONS: Mapping[Cause, OwnAction] = {
@@ -58,6 +60,13 @@ OWN_ACTIONS: Mapping[Cause, OwnAction] = {
         variables={"OMP_WAIT_POLICY": "passive"},
         known=_WAITING,
     ),
+    Cause.LATE_WAKE_UPS: OwnAction(
+        "`trimtab tune -- PROGRAM` tries other times of spinning, where threads wait in regions",
+        variables={"OMP_WAIT_POLICY": "active"},
+        known=_WAITING,
+    ),
+    Cause.RETURNED_MEMORY: OwnAction(_MALLOC, variables={"GLIBC_TUNABLES": as_variable(KEEP_MEMORY)}),
+    Cause.SMALL_PAGES: OwnAction(_MALLOC, variables={"GLIBC_TUNABLES": as_variable(HUGE_PAGES)}),
     Cause.FEW_WORKERS: OwnAction(
         "`trimtab prove` starts the program with a worker for each CPU",
         variables={"TRIMTAB_WORKERS": CPU_COUNT},

@@ -28,6 +28,7 @@ _CHANGES = {
     Cause.FEW_WORKERS: ChangeKind.MORE_WORKERS,
     Cause.PROCESS_IMBALANCE: ChangeKind.SHARED_BY_PROCESSES,
     Cause.LATE_LOCALITY: ChangeKind.SHARED_BY_PROCESSES,
+    Cause.LATE_WAKE_UPS: ChangeKind.NO_LATENCY,
 }
 
 
@@ -36,7 +37,8 @@ def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
     diagnosis = job.diagnosis
     if diagnosis is None or not _is_trusted(diagnosis):
         return list(findings)
-    predicted = [_predicted(known, job, diagnosis) for known in [*findings, *_stragglers(job, diagnosis)]]
+    replayed = [*_stragglers(job, diagnosis), *_late_wake_ups(job, diagnosis)]
+    predicted = [_predicted(known, job, diagnosis) for known in [*findings, *replayed]]
     return sorted(predicted, key=lambda known: -known.gain_s)
 
 
@@ -63,14 +65,8 @@ def _wall_s(job: Job) -> float:
 
 def _stragglers(job: Job, diagnosis: Diagnosis) -> list[Finding]:
     """gain = by replay with stragglers at their median; where most time was waited for them."""
-    predictions = diagnosis.predictions
     waits = [charge for charge in diagnosis.charges if charge.cause is BlameCause.STRAGGLER]
-    saved_s = max(
-        (one.saved_s for one in predictions.changes if one.kind is ChangeKind.NO_STRAGGLERS)
-        if predictions
-        else (),
-        default=0.0,
-    )
+    saved_s = _saved_s(diagnosis, ChangeKind.NO_STRAGGLERS)
     if not waits or saved_s < _LEAST_GAIN_SHARE * _wall_s(job):
         return []
     most = waits[0]
@@ -84,6 +80,37 @@ def _stragglers(job: Job, diagnosis: Diagnosis) -> list[Finding]:
         saved_s,
     )
     return [replace(made, processes=(process.id,))]
+
+
+def _late_wake_ups(job: Job, diagnosis: Diagnosis) -> list[Finding]:
+    """gain = by replay in which steps begin as soon as they can; at the place where most time is lost to it."""
+    waits = [charge for charge in diagnosis.charges if charge.cause is BlameCause.WAKEUP_LATENCY]
+    saved_s = _saved_s(diagnosis, ChangeKind.NO_LATENCY)
+    if not waits or saved_s < _LEAST_GAIN_SHARE * _wall_s(job):
+        return []
+    late, subject = diagnosis.wake_ups, waits[0].subject
+    process = job.parts[waits[0].process]
+    is_region = subject != NO_SUBJECT
+    action = (
+        "let threads that wait spin for longer (OMP_WAIT_POLICY=active, GOMP_SPINCOUNT, KMP_BLOCKTIME) if each has a CPU, "
+        "or wait less often: fewer barriers (nowait), fewer and longer regions"
+        if is_region
+        else "wait less often: larger tasks, and enough of them that workers do not fall asleep in between"
+    )
+    made = finding(
+        Cause.LATE_WAKE_UPS,
+        process.places[subject][0] if is_region else None,
+        f"{late.count} times lanes could go on and did so {late.p50_s * 1e6:.3g} us later in the median "
+        f"(99th percentile {late.p99_s * 1e6:.3g} us), {late.total_s:.3g} s in all",
+        action,
+        saved_s,
+    )
+    return [replace(made, processes=(process.id,))]
+
+
+def _saved_s(diagnosis: Diagnosis, kind: ChangeKind) -> float:
+    changes = diagnosis.predictions.changes if diagnosis.predictions is not None else ()
+    return max((one.saved_s for one in changes if one.kind is kind), default=0.0)
 
 
 def _predicted(known: Finding, job: Job, diagnosis: Diagnosis) -> Finding:

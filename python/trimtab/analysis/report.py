@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import trimtab
-from trimtab.analysis.blame import blame_of, path_of, pop_of
+from trimtab.analysis.blame import blame_of, path_of, phases_of_job, pop_of
 from trimtab.analysis.counter_use import counter_use
 from trimtab.analysis.counters import counters
 from trimtab.analysis.decisions import decisions
@@ -99,6 +99,7 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         ),
         what_if=what_if_of(job),
         blame=blame_of(job, kernel),
+        phases=phases_of_job(job),
         critical_path=path_of(job),
         pop=pop_of(job),
         workers=_entries_of_processes(
@@ -180,6 +181,7 @@ def _of_launcher(run: Run) -> Report:
         findings=(),
         what_if=(),
         blame=(),
+        phases=(),
         critical_path=(),
         pop=None,
         workers=(),

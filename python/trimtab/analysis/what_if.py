@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
+from trimtab.analysis.step_work import Floats
 from trimtab.traces.columns import ordered
 from trimtab.traces.steps import NO_PIECE, StepLinks, Steps
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +24,9 @@ class Change:
         more_workers: so many workers of each process take tasks, too.
         has_locks: whether steps wait for locks.
         has_messages_on_the_way: whether messages take time from one process to another.
-        has_leads: whether steps begin as late as recorded after they could.
+        has_leads: whether steps begin as late as recorded after they could; without, they still wait for CPUs.
+        has_delays: whether lanes wait for CPUs before steps.
+        kept_links: which links there are, shape (links,); None: all.
     """
 
     factor: Floats | None = None
@@ -33,6 +34,8 @@ class Change:
     has_locks: bool = True
     has_leads: bool = True
     has_messages_on_the_way: bool = True
+    has_delays: bool = True
+    kept_links: NDArray[np.bool_] | None = None
 
 
 class Replays:
@@ -74,7 +77,7 @@ class Replays:
         length = pieces.length_ns if change.factor is None else pieces.length_ns * change.factor
         own = np.bincount(pieces.step, weights=length, minlength=len(steps))
         table["duration_ns"] = steps.clock_ns + np.rint(own).astype(np.int64)
-        table["lead_ns"] = steps.lead_ns if change.has_leads else 0
+        table["lead_ns"] = self._leads(change)
         table["recorded_begin_ns"] = self._places_in_order
         table["lane"] = np.where(steps.is_pooled | (steps.lane < 0), compiled.NO_LANE, steps.lane)
         table["pool"] = np.where(steps.is_pooled, steps.process + 1, 0)
@@ -91,6 +94,17 @@ class Replays:
             servers,
         )
 
+    def _leads(self, change: Change) -> NDArray[np.int64]:
+        """Who does not wait for a lock is not woken, either."""
+        steps = self.steps
+        leads = steps.lead_ns if change.has_leads else steps.delay_ns
+        if not change.has_delays:
+            leads = leads - steps.delay_ns
+        if not change.has_locks:
+            leads = leads.copy()
+            leads[steps.links.to_step[steps.links.is_lock]] = 0
+        return leads
+
     @cached_property
     def _places_in_order(self) -> NDArray[np.int64]:
         """Of each step, how many began before it in the recorded run."""
@@ -99,24 +113,32 @@ class Replays:
         return places
 
     def _links(self, change: Change, length: NDArray[Any]) -> compiled.Table:
-        table = self._recorded_links
-        if change.factor is not None:
+        links, table = self._sorted_links, self._recorded_links
+        if change.factor is not None or not change.has_messages_on_the_way:
             table = table.copy()
+        if change.factor is not None:
             table["latency_ns"] = self._latencies(length)
         if not change.has_messages_on_the_way:
-            table = table.copy()
-            is_message = self._sorted_links.is_message
-            table["latency_ns"][is_message] -= self._sorted_links.latency_ns[is_message]
-        return table if change.has_locks else table[~self._sorted_links.is_lock]
+            table["latency_ns"][links.is_message] -= links.latency_ns[links.is_message]
+        if change.has_locks and change.kept_links is None:
+            return table
+        is_kept = np.ones(len(table), np.bool_) if change.has_locks else ~links.is_lock
+        if change.kept_links is not None:
+            is_kept &= change.kept_links[self._order_of_links]
+        return table[is_kept]
 
     @cached_property
-    def _sorted_links(self) -> StepLinks:
+    def _order_of_links(self) -> NDArray[np.int64]:
         """By the step that they come from, and how far it has come: the order that replays need."""
         links = self.steps.links
         is_end = links.from_piece == NO_PIECE
         moment = np.where(is_end, np.iinfo(np.int64).max >> 1, links.within_ns + links.latency_ns)
         moment[~is_end] += self.steps.pieces.begin_ns[links.from_piece[~is_end]]
-        return links.pick(ordered(links.from_step, moment))
+        return ordered(links.from_step, moment)
+
+    @cached_property
+    def _sorted_links(self) -> StepLinks:
+        return self.steps.links.pick(self._order_of_links)
 
     @cached_property
     def _recorded_links(self) -> compiled.Table:

@@ -24,7 +24,8 @@ def compare_runs(before: str, after: str, as_json: bool, html: Path | None) -> N
     """Compare two sets of runs: what differs, and whether by more than their noise.
 
     A side is a run directory, `last`, a folder of run directories, an event log of Spark or a folder of them, or several of
-    these with commas between. With four runs a side and more, each difference has a 95 % interval. With --html, each side is
+    these with commas between. Idle core time is compared by its causes. With four runs a side and more, each difference has a
+    95 % interval, and runs that lie apart from others of their side are named. With --html, each side is
     one run.
     """
     from trimtab.analysis.compare import compare
@@ -51,7 +52,7 @@ def compare_runs(before: str, after: str, as_json: bool, html: Path | None) -> N
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename}: {error.strerror}")
-    differences = compare(*reports)
+    differences = compare(reports[0], reports[1], [[str(run.path) for run in side] for side in sides])
     if as_json:
         echo_json(differences)
     else:

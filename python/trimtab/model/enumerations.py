@@ -406,6 +406,7 @@ class Cause(str, Enum):
     WIDE_SHUFFLE = "wide shuffle"  # a shuffle has very many small blocks
     IDLE_EXECUTORS = "idle executors"  # fewer executors would take hardly longer
     DRIVER_BUSY = "driver busy"  # no stage was active: the driver computed or planned
+    LATE_WAKE_UPS = "wake-up latency"  # threads go on long after what they waited for has happened
 
     def __str__(self) -> str:
         return str(self.value)

@@ -33,6 +33,8 @@ class Report(Struct, frozen=True):
         tasks: most time first.
         findings: largest gain first.
         blame: who is to blame for all idle core time, most first.
+        phases: in order of time; of one process with all events; none where the mix of what its lanes do does
+            not change.
         critical_path: most time first; of one process with all events.
         pop: of one process with all events; None: not all events were recorded, or of several processes.
         what_if: first the unchanged run, then the shortest first; of one process with all events, or of a
@@ -79,6 +81,7 @@ class Report(Struct, frozen=True):
     unavailable: tuple[Unavailable, ...]
     findings: tuple[Finding, ...]
     blame: tuple[Blamed, ...]
+    phases: tuple[RunPhase, ...]
     critical_path: tuple[PathPart, ...]
     pop: Pop | None
     what_if: tuple[WhatIf, ...]
@@ -554,6 +557,28 @@ class Blamed(Struct, frozen=True):
     share: float
     basis: str
     reason: str | None
+
+
+class RunPhase(Struct, frozen=True):
+    """A stretch of time of a process, between two changes of what its lanes do.
+
+    Attributes:
+        begin_s: since the process's library was loaded, s.
+        end_s: s.
+        work: of the time of the lanes that are observed, share.
+        cause: what most of the lost time is charged to; None: nothing was lost.
+        subject: region or kind of task; None: none.
+        key: its `key`; None: no subject.
+        lost: of the time of the lanes: what this cause took, share.
+    """
+
+    begin_s: float
+    end_s: float
+    work: float
+    cause: BlameCause | None
+    subject: str | None
+    key: str | None
+    lost: float
 
 
 class PathPart(Struct, frozen=True):

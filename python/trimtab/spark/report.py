@@ -118,6 +118,7 @@ def report_of(analysis: Analysis) -> Report:
         unavailable=_unavailable(analysis),
         findings=tuple(spark_findings(application, slots, attribution, analysis.what_if)),
         blame=_blame(application, attribution, slots.capacity_ms),
+        phases=(),
         critical_path=(),
         pop=None,
         what_if=_what_ifs(analysis),

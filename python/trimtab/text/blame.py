@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from trimtab.model.report import Blamed, Report
+from trimtab.model.report import Blamed, Report, RunPhase
 from trimtab.text.console import table
 from trimtab.text.units import percent, seconds
 
@@ -24,6 +24,16 @@ def blame_lines(report: Report) -> Iterator[str]:
     named = [each for each in report.blame if each.share >= _LEAST_SHARE][:_MOST_NAMED]
     if named and any(each.basis != "profile" for each in report.blame):
         yield f"idle because of {', '.join(_words(each) for each in named)}"
+    for number, phase in enumerate(report.phases, 1):
+        yield f"phase {number}, {seconds(phase.begin_s)} to {seconds(phase.end_s)}: work {percent(phase.work)}{_mostly(phase)}"
+
+
+def _mostly(phase: RunPhase) -> str:
+    """What most time was lost to."""
+    if phase.cause is None or phase.lost < _LEAST_SHARE:
+        return ""
+    at = f" at {phase.subject}" if phase.subject is not None else ""
+    return f", most lost to {phase.cause}{at} {percent(phase.lost)}"
 
 
 def _words(blamed: Blamed) -> str:

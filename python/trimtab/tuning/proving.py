@@ -83,7 +83,9 @@ def remedy_of(finding: Finding, environment: Mapping[str, str], cpus: float, rep
         return _of_priorities(finding, finding.subject, environment, report)
     if action is not None and action.search:
         return Remedy(Start({}, finding.evidence), True, action.search)
-    if action is None or not action.variables:
+    # Of a place: threads that wait in regions. Workers of a task runtime have no such setting.
+    is_of_workers = cause is Cause.LATE_WAKE_UPS and finding.subject is None
+    if action is None or not action.variables or is_of_workers:
         return f"Trimtab cannot apply it: {finding.action}"
     if taken := [name for name in action.known if name in environment]:
         return f"{', '.join(taken)}: set by you, so it is left as it is"

@@ -32,12 +32,16 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Lanes:
-    """The lanes of a process that take part, with what is known of them; `pieces` has an entry for each lane."""
+    """The lanes of a process that take part, with what is known of them; `pieces` has an entry for each lane.
+
+    `has_switches`: context switches are recorded.
+    """
 
     parts: tuple[LaneParts, ...]
     known: Known
     pieces: tuple[Pieces, ...]
     ns_per_tick: float
+    has_switches: bool = False
 
 
 def lanes_of(trace: Trace, built: Sequence[LaneParts] | None = None) -> Lanes | None:
@@ -49,7 +53,8 @@ def lanes_of(trace: Trace, built: Sequence[LaneParts] | None = None) -> Lanes | 
     if not is_whole:
         return None
     start = int(process.header["start_ticks"])
-    built = parts_of(trace) if built is None else built
+    # Of equal times the first lane comes first, whatever the order of the files.
+    built = sorted(parts_of(trace) if built is None else built, key=lambda parts: parts.lane.id)
     has_workers = any(parts.is_worker for parts in built)
     used = [parts for parts in built if _is_used(parts, has_workers)]
     if not any(len(parts.works) for parts in used):
@@ -66,7 +71,7 @@ def lanes_of(trace: Trace, built: Sequence[LaneParts] | None = None) -> Lanes | 
         else:
             lane_pieces = _pieces(parts, at, known, trace.end_ticks - start)
         pieces.append(without_cpu(lane_pieces, absences[at]))
-    return Lanes(tuple(used), known, tuple(pieces), process.ns_per_tick)
+    return Lanes(tuple(used), known, tuple(pieces), process.ns_per_tick, len(switches) > 0)
 
 
 def intervals_of(trace: Trace) -> Intervals | None:

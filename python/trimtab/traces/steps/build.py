@@ -8,6 +8,7 @@ from trimtab.traces.columns import different
 from trimtab.traces.intervals.build import Lanes
 from trimtab.traces.intervals.pieces import joined
 from trimtab.traces.steps.cuts import LaneSteps, steps_of_lane
+from trimtab.traces.steps.delays import delays_of
 from trimtab.traces.steps.demands import Arrivals, Demands, arrivals_of, demands_of
 from trimtab.traces.steps.model import NO_PIECE, NO_STEP, Integers, StepLinks, StepPieces, Steps
 from trimtab.traces.steps.tasks import TaskSteps, demands_of_tasks
@@ -74,6 +75,7 @@ class _Builder:
         phase = np.full(len(begin), NO_STEP, np.int64)
         phase[:count] = self._phases(arrivals, count)
         start = int(self._low.min())
+        lead_ns = self._in_ns(self._leads(to_step, ready, len(begin), start))
         clock = np.concatenate([np.zeros(count + joins, np.int64), np.maximum(tasks.ready - start, 0)])
         return Steps(
             StepPieces(
@@ -96,7 +98,7 @@ class _Builder:
             ),
             np.concatenate([self._first_of_step, nothing + NO_PIECE]),
             self._in_ns(begin),
-            self._in_ns(self._leads(to_step, ready, len(begin), start)),
+            lead_ns,
             lane,
             np.concatenate([self._owner[self._first_of_step] != 0, nothing != 0]),
             self._in_ns(clock),
@@ -110,6 +112,7 @@ class _Builder:
             round(start * self._ns),
             count + joins + np.flatnonzero(tasks.is_message),
             self._in_ns(tasks.ready[tasks.is_message]),
+            delays_of(self._lanes, self._order[lane] * (lane >= 0) - (lane < 0), lead_ns),
         )
 
     def _in_ns(self, ticks: Integers) -> Integers:

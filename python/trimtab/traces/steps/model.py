@@ -12,6 +12,7 @@ from trimtab.model import NO_SUBJECT
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
 NO_STEP = -1
 NO_PIECE = -1
 
@@ -93,6 +94,7 @@ class Steps:
         start_ns: when the first step began, since the process did.
         messages: moments of the clock at which messages of other processes were received; their senders are not known here.
         received_ns: shape (messages,): when, since the process began.
+        delay_ns: the part of `lead_ns` in which the lane was ready and had no CPU.
     """
 
     pieces: StepPieces
@@ -113,6 +115,7 @@ class Steps:
     start_ns: int
     messages: Integers
     received_ns: Integers
+    delay_ns: Integers
 
     def __len__(self) -> int:
         return len(self.begin_ns)
