@@ -33,19 +33,19 @@ def settings(argv: list[str]) -> dict[str, str]:
 
 
 def test_adds_plugin_and_event_log_to_spark_submit(tmp_path: Path) -> None:
-    found = start(
+    started = start(
         tmp_path, "spark-submit", "--master", "local[2]", "program.py", SPARK_DIST_CLASSPATH="/a.jar"
     )
-    assert found.argv[-3:] == ["--master", "local[2]", "program.py"]
+    assert started.argv[-3:] == ["--master", "local[2]", "program.py"]
     folder = tmp_path / "run" / "spark-events"
-    assert settings(found.argv) == {
+    assert settings(started.argv) == {
         "spark.plugins": PLUGIN,
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": folder.as_uri(),
     }
     assert folder.is_dir()
-    assert found.environment == {"SPARK_DIST_CLASSPATH": f"/a.jar:{tmp_path / 'spark_plugin'}"}
-    assert found.libraries == (tmp_path / "storage_library",)
+    assert started.environment == {"SPARK_DIST_CLASSPATH": f"/a.jar:{tmp_path / 'spark_plugin'}"}
+    assert started.libraries == (tmp_path / "storage_library",)
 
 
 def test_merges_with_the_users_plugins_wherever_they_are_set(tmp_path: Path) -> None:
@@ -65,10 +65,10 @@ def test_merges_with_the_users_plugins_wherever_they_are_set(tmp_path: Path) -> 
 def test_python_programs_get_it_through_the_environment(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("from pyspark import SparkContext\n")
-    given = "--conf spark.plugins=a.A --name x pyspark-shell"
-    found = start(tmp_path, "python3", str(program), PYSPARK_SUBMIT_ARGS=given)
-    words = found.environment["PYSPARK_SUBMIT_ARGS"].split()
-    assert found.argv == ["python3", str(program)]
+    arguments = "--conf spark.plugins=a.A --name x pyspark-shell"
+    started = start(tmp_path, "python3", str(program), PYSPARK_SUBMIT_ARGS=arguments)
+    words = started.environment["PYSPARK_SUBMIT_ARGS"].split()
+    assert started.argv == ["python3", str(program)]
     assert settings(words)["spark.plugins"] == f"a.A,{PLUGIN}"
     assert words[-3:] == ["--name", "x", "pyspark-shell"]
 
@@ -88,9 +88,9 @@ def test_leaves_alone_what_it_could_break_and_says_so(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("program.py").write_text(text)
-    found = start(tmp_path, *argv)
-    assert (found.argv, found.environment, found.libraries) == (argv, {}, ())
-    assert len(found.unavailable) == 1
+    started = start(tmp_path, *argv)
+    assert (started.argv, started.environment, started.libraries) == (argv, {}, ())
+    assert len(started.unavailable) == 1
 
 
 def test_other_programs_get_nothing(tmp_path: Path) -> None:

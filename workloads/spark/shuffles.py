@@ -40,18 +40,18 @@ class WrongAnswer(Exception):
     """What a program computed is not what it should be."""
 
 
-def expect(name: str, found: object, expected: object) -> None:
+def expect(name: str, answer: object, expected: object) -> None:
     """Raise WrongAnswer unless both are equal."""
-    if found != expected:
-        raise WrongAnswer(f"{name}: expected {expected}, found {found}")
+    if answer != expected:
+        raise WrongAnswer(f"{name}: expected {expected}, found {answer}")
 
 
 def group_by(spark: SparkSession, size: Size) -> None:
     """The widest shuffle: all rows move, nothing is combined before."""
     rows = spark.range(0, size.rows, 1, size.maps).repartition(size.reduces, "id")
     groups = rows.groupBy((sql.col("id") % 97).alias("key")).agg(sql.collect_list("id").alias("ids"))
-    found = {row.key: row.rows for row in groups.select("key", sql.size("ids").alias("rows")).collect()}
-    expect("group_by", found, {key: len(range(key, size.rows, 97)) for key in range(97)})
+    answer = {row.key: row.rows for row in groups.select("key", sql.size("ids").alias("rows")).collect()}
+    expect("group_by", answer, {key: len(range(key, size.rows, 97)) for key in range(97)})
 
 
 def page_rank(spark: SparkSession, size: Size, iterations: int = 3) -> None:
@@ -66,10 +66,10 @@ def page_rank(spark: SparkSession, size: Size, iterations: int = 3) -> None:
         ranks = shares.reduceByKey(lambda one, two: one + two, size.maps).mapValues(
             lambda sum: 0.15 + 0.85 * sum
         )
-    found = {node: round(rank, 9) for node, rank in ranks.collect()}
+    answer = {node: round(rank, 9) for node, rank in ranks.collect()}
     expect(
         "page_rank",
-        found,
+        answer,
         {node: round(rank, 9) for node, rank in plain_page_rank(links, iterations).items()},
     )
 
@@ -106,9 +106,9 @@ def tera_sort(spark: SparkSession, size: Size) -> None:
         .sortWithinPartitions("key")
         .rdd.mapPartitions(lambda rows: check_order([row.key for row in rows]))
     )
-    found = parts.collect()
-    expect("tera_sort, records", sum(count for count, *_ in found), size.rows)
-    bounds = [bound for count, first, last in found if count for bound in (first, last)]
+    answer = parts.collect()
+    expect("tera_sort, records", sum(count for count, *_ in answer), size.rows)
+    bounds = [bound for count, first, last in answer if count for bound in (first, last)]
     expect("tera_sort, order of partitions", bounds, sorted(bounds))
 
 
@@ -122,19 +122,19 @@ def check_order(keys: list[str]) -> list[tuple[int, str, str]]:
 def aggregation(spark: SparkSession, size: Size) -> None:
     """SELECT key, sum(id) ... GROUP BY key."""
     table = numbers(spark, size).repartition(size.reduces, "id")
-    found = {row.key: row.total for row in table.groupBy("key").agg(sql.sum("id").alias("total")).collect()}
-    expect("aggregation", found, {key: sum(range(key, size.rows, 100)) for key in range(100)})
+    answer = {row.key: row.total for row in table.groupBy("key").agg(sql.sum("id").alias("total")).collect()}
+    expect("aggregation", answer, {key: sum(range(key, size.rows, 100)) for key in range(100)})
 
 
 def join(spark: SparkSession, size: Size) -> None:
     """A sort-merge join of two tables with nine tenths of the rows of one side at one key."""
     left = numbers(spark, size).selectExpr("IF(id % 10 < 9, 0, id % 100) AS key", "id")
     right = numbers(spark, size).where("id < 100").select("key", sql.col("id").alias("other"))
-    found = (
+    answer = (
         left.join(right.hint("merge"), "key").selectExpr("count(*) AS rows", "sum(other) AS total").first()
     )
     total = sum(row % 100 for row in range(size.rows) if row % 10 == 9)
-    expect("join", (found.rows, found.total), (size.rows, total))
+    expect("join", (answer.rows, answer.total), (size.rows, total))
 
 
 def numbers(spark: SparkSession, size: Size) -> DataFrame:

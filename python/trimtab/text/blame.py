@@ -21,9 +21,9 @@ _LEAST_SHARE = 0.02
 
 def blame_lines(report: Report) -> Iterator[str]:
     """The greatest parts, for the end of a run; nothing where only sums by region are known, which findings say as well."""
-    named = [each for each in report.blame if each.share >= _LEAST_SHARE][:_MOST_NAMED]
-    if named and any(each.basis != "profile" for each in report.blame):
-        yield f"idle because of {', '.join(_words(each) for each in named)}"
+    named = [blamed for blamed in report.blame if blamed.share >= _LEAST_SHARE][:_MOST_NAMED]
+    if named and any(blamed.basis != "profile" for blamed in report.blame):
+        yield f"idle because of {', '.join(_words(blamed) for blamed in named)}"
     for number, phase in enumerate(report.phases, 1):
         yield f"phase {number}, {seconds(phase.begin_s)} to {seconds(phase.end_s)}: work {percent(phase.work)}{_mostly(phase)}"
 
@@ -58,7 +58,7 @@ def blame_table(report: Report) -> Table | None:
         )
     rest = report.blame[_MOST_ROWS:]
     if rest:
-        time_s, share = sum(each.lane_time_s for each in rest), sum(each.share for each in rest)
+        time_s, share = sum(blamed.lane_time_s for blamed in rest), sum(blamed.share for blamed in rest)
         rows.add_row(f"{len(rest)} others", "", seconds(time_s), percent(share), "")
     return rows
 
@@ -106,9 +106,11 @@ def what_if_table(report: Report) -> Table | None:
 
 def limit_lines(report: Report) -> Iterator[str]:
     """What blame, critical path and replays rest on where processes did not say when they ended."""
-    without_end = [each for each in report.processes if each.takes_part and not each.complete]
+    without_end = [process for process in report.processes if process.takes_part and not process.complete]
     if without_end and report.blame:
-        named = ", ".join(f"{each.pid} at {seconds(each.wall_s)}" for each in without_end[:_MOST_NAMED])
+        named = ", ".join(
+            f"{process.pid} at {seconds(process.wall_s)}" for process in without_end[:_MOST_NAMED]
+        )
         others = f" and {len(without_end) - _MOST_NAMED} others" if len(without_end) > _MOST_NAMED else ""
         yield f"no end is recorded (killed, or it still runs) of {named}{others}: what was open is counted until then"
 

@@ -47,14 +47,14 @@ def ns_of(trace: Trace, ticks: Integers) -> Integers:
 
 def sent_by(trace: Trace, lanes: Sequence[int], begin_ns: int, first_lane: int = 0) -> Sent:
     """Of a process: `lanes`: their numbers, the first of which has the place `first_lane`; others are NO_LANE."""
-    number, at_ns, lane = [], [], []
-    for each in trace.process.lanes:
-        events = each.events[each.events["kind"] == EventKind.PARCEL_SENT]
+    number, at_ns, places = [], [], []
+    for lane in trace.process.lanes:
+        events = lane.events[lane.events["kind"] == EventKind.PARCEL_SENT]
         number.append(events["a"].astype(np.int64))
         at_ns.append(ns_of(trace, events["ticks"]) + begin_ns)
-        place = first_lane + lanes.index(each.id) if each.id in lanes else NO_LANE
-        lane.append(np.full(len(events), place, np.int64))
-    return Sent(*(np.concatenate([np.empty(0, np.int64), *column]) for column in (number, at_ns, lane)))
+        place = first_lane + lanes.index(lane.id) if lane.id in lanes else NO_LANE
+        places.append(np.full(len(events), place, np.int64))
+    return Sent(*(np.concatenate([np.empty(0, np.int64), *column]) for column in (number, at_ns, places)))
 
 
 def received_by(trace: Trace) -> Received:
@@ -62,8 +62,8 @@ def received_by(trace: Trace) -> Received:
     kinds = (EventKind.PARCEL_RECEIVED, EventKind.ANSWER_RECEIVED)
     events = [lane.events[among(lane.events["kind"], kinds)] for lane in trace.process.lanes]
     none = np.empty(0, np.int64)
-    at_ns = np.concatenate([none, *(ns_of(trace, each["ticks"]) for each in events)])
-    number = np.concatenate([none, *(each["b"].astype(np.int64) for each in events)])
-    rank = np.concatenate([none, *(each["arg"].astype(np.int64) for each in events)])
+    at_ns = np.concatenate([none, *(ns_of(trace, sent["ticks"]) for sent in events)])
+    number = np.concatenate([none, *(sent["b"].astype(np.int64) for sent in events)])
+    rank = np.concatenate([none, *(sent["arg"].astype(np.int64) for sent in events)])
     order = np.lexsort((number, rank, at_ns))
     return Received(at_ns[order], number[order], rank[order])

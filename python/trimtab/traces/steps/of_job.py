@@ -47,10 +47,10 @@ def steps_of_job(members: Sequence[Member], subjects: Sequence[Mapping[int, int]
         members: processes of one job.
         subjects: for each, the number that each of its regions and kinds of tasks has in the job.
     """
-    start_ns = min(round(each.trace.begin_ns) + each.steps.start_ns for each in members)
+    start_ns = min(round(member.trace.begin_ns) + member.steps.start_ns for member in members)
     moved = [
-        _moved(each, at, known, start_ns)
-        for at, (each, known) in enumerate(zip(members, subjects, strict=True))
+        _moved(member, at, known, start_ns)
+        for at, (member, known) in enumerate(zip(members, subjects, strict=True))
     ]
     lanes = _places_of_lanes(moved)
     first_step = np.cumsum([0, *(len(steps) for steps in moved)])
