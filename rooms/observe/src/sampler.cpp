@@ -240,11 +240,11 @@ bool lock_ticks() noexcept {
   return true;
 }
 
-// What no lane has asked for yet: a program without lanes still gets its run delay, from the threads probe.
+// What no lane has asked for yet: a program without lanes still gets what was counted from its begin.
 void start_without_lanes(recorder& to) noexcept {
-  if (!is_wanted(probe_table[0])) return;
-  probe* const threads = probe_table[0].instance();
-  if (threads->start(to, "")) threads->stop(to, base::now());
+  for (const probe_row* row = probe_table; row->name != nullptr; ++row)
+    if (row->counts_from_begin && is_wanted(*row))
+      if (probe* const counting = row->instance(); counting->start(to, "")) counting->stop(to, base::now());
 }
 
 void last_samples(recorder& to) noexcept {

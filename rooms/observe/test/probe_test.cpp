@@ -176,16 +176,12 @@ TEST_F(probe_test, memory_is_in_bytes) {
 
 TEST_F(probe_test, memory_tells_what_the_kernel_did_for_the_process) {
   put("/proc/self/statm", "100 25 5 1 0 20 0\n");
-  put("/proc/self/status", "Name:\tx\nVmHWM:\t     300 kB\n");
-  put("/proc/self/smaps_rollup", "55 - 7f [rollup]\nRss:   300 kB\nAnonHugePages:      64 kB\n");
+  put("/proc/self/status", "Name:\tx\nVmHWM:\t  300000 kB\n");
+  put("/proc/self/smaps_rollup", "55 - 7f [rollup]\nRss:   300000 kB\nAnonHugePages:      64 kB\n");
   probe* const memory = probe_named("memory");
   memory->attached();
   ASSERT_TRUE(memory->start(*m_to, root().c_str()));
-  ASSERT_EQ(values("page fault cost").size(), 1u);
-  EXPECT_GT(values("page fault cost")[0], 1e-9);
-  EXPECT_LT(values("page fault cost")[0], 1e-3);
-  EXPECT_EQ(values("page release cost").size(), 1u);
-  constexpr std::size_t pages = 200;
+  constexpr std::size_t pages = 5000;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   memory->sample(*m_to, 1);
   void* const fresh = mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -198,7 +194,12 @@ TEST_F(probe_test, memory_tells_what_the_kernel_did_for_the_process) {
   ASSERT_EQ(faults.size(), 2u);
   EXPECT_GE(faults[1] - faults[0], static_cast<double>(pages));
   EXPECT_EQ(values("kernel time").size(), 2u);
-  EXPECT_EQ(values("peak resident memory"), doubles{300.0 * 1024});
+  EXPECT_EQ(values("peak resident memory"), doubles{300'000.0 * 1024});
+  // So many faults are worth knowing what one costs.
+  ASSERT_EQ(values("page fault cost").size(), 1u);
+  EXPECT_GT(values("page fault cost")[0], 1e-9);
+  EXPECT_LT(values("page fault cost")[0], 1e-3);
+  EXPECT_EQ(values("page release cost").size(), 1u);
   EXPECT_EQ(values("huge pages"), doubles{64.0 * 1024});
 }
 

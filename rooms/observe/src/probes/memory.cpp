@@ -63,8 +63,8 @@ class memory_probe final : public probe {
     m_kernel_time = to.add_counter(words::counter_name::kernel_time, "s", "getrusage", true);
     m_peak = to.add_counter(words::counter_name::peak_memory, "B", "/proc/self/status", false);
     m_huge = to.add_counter(words::counter_name::huge_pages, "B", "/proc/self/smaps_rollup", false);
+    m_is_cost_known = false;
     const base::ticks at = base::now();
-    record_page_cost(to, at);
     if (has_resident) to.sample(m_resident, no_lane, resident, at);
     if (has_available) to.sample(m_available, no_lane, available, at);
     return true;
@@ -75,6 +75,7 @@ class memory_probe final : public probe {
     if (m_resident != 0 && read_resident(bytes)) to.sample(m_resident, no_lane, bytes, at);
     if (m_available != 0 && read_available(bytes)) to.sample(m_available, no_lane, bytes, at);
     const cpu_usage used = usage_of_process().since(m_before);
+    if (!m_is_cost_known && used.minor_faults >= least_faults) record_page_cost(to, at);
     to.sample(m_minor_faults, no_lane, static_cast<double>(used.minor_faults), at);
     to.sample(m_major_faults, no_lane, static_cast<double>(used.major_faults), at);
     to.sample(m_kernel_time, no_lane, static_cast<double>(used.kernel_ns) * 1e-9, at);
@@ -85,7 +86,7 @@ class memory_probe final : public probe {
     double bytes = 0;
     if (read_kilobytes("status", "VmHWM", bytes)) to.sample(m_peak, no_lane, bytes, at);
     // The kernel looks at each page for that.
-    if (double resident = 0; !read_resident(resident) || resident > most_looked_through) return;
+    if (bytes < least_looked_through || bytes > most_looked_through) return;
     if (read_kilobytes("smaps_rollup", "AnonHugePages", bytes)) to.sample(m_huge, no_lane, bytes, at);
   }
 
@@ -96,9 +97,12 @@ class memory_probe final : public probe {
   }
 
  private:
-  static constexpr double most_looked_through = 2e9;
+  // Fewer take no time that is worth measuring what one takes.
+  static constexpr std::uint64_t least_faults = 4096;
+  static constexpr double least_looked_through = 50e6, most_looked_through = 2e9;
 
-  void record_page_cost(recorder& to, base::ticks at) const noexcept {
+  void record_page_cost(recorder& to, base::ticks at) noexcept {
+    m_is_cost_known = true;
     const std::optional<page_cost> cost = measured_page_cost(static_cast<std::size_t>(m_page_bytes));
     if (!cost) return;
     char text[32];
@@ -147,6 +151,7 @@ class memory_probe final : public probe {
   std::uint32_t m_kernel_time = 0;
   std::uint32_t m_peak = 0;
   std::uint32_t m_huge = 0;
+  bool m_is_cost_known = false;
   cpu_usage m_before;
 };
 

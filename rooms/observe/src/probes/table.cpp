@@ -5,12 +5,12 @@ namespace trimtab::observe {
 
 namespace {
 constexpr probe_row rows[] = {
-    {"threads", "time on a CPU, run delay, switches and migrations of each lane", true, 40, threads_probe_instance},
+    {"threads", "time on a CPU, run delay, switches and migrations of each lane", true, 40, threads_probe_instance, true},
     {"switches", "every context switch of a lane with its CPU: preempted or gone to wait", true, 20,
      switches_probe_instance},
     {"cpu", "load of the CPUs that the program may use, and the program's part in it", true, 100, cpu_probe_instance},
     {"memory", "memory of the process and of the machine, page faults and what one costs, time in the kernel", true, 100,
-     memory_probe_instance},
+     memory_probe_instance, true},
     {"psi", "pressure stall information: time in which work waited for CPU, memory or I/O", true, 200, psi_probe_instance},
     {"cgroup", "the CPU quota and the time lost to it", true, 100, cgroup_probe_instance},
     {"disk", "bytes read from disks and written to them, by the process and by the machine", true, 200, disk_probe_instance},

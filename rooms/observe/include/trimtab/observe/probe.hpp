@@ -35,8 +35,9 @@ struct probe_row {
   const char* name;  // as in --with
   const char* help;
   bool is_default;
-  std::uint32_t period_ms;  // shortest; stretched when the probe turns out to be expensive
-  probe* (*instance)();     // static storage, one per process
+  std::uint32_t period_ms;         // shortest; stretched when the probe turns out to be expensive
+  probe* (*instance)();            // static storage, one per process
+  bool counts_from_begin = false;  // also of a process without lanes: started and stopped at its end
 };
 
 // All probes, in the order of docs; ends with a row whose name is nullptr.
