@@ -121,7 +121,7 @@ printf("%d\\n", ran > 0 && ran <= 50); }""",
     "detach": (
         SINGLE
         + """{ omp_event_handle_t event; int x = 0, sum = 0;
-#pragma omp task detach(event) depend(out: x) shared(x) firstprivate(event)
+#pragma omp task detach(event) depend(out: x) shared(x)
 { x = 5; omp_fulfill_event(event); }
 #pragma omp task depend(in: x) shared(x, sum)
 sum = x + 1;

@@ -130,4 +130,4 @@ def test_tune_tries_and_explains_the_settings(trimtab: str, compiled: Compiled, 
         assert run.returncode == 0 and run.stdout == "right\n"
         steering = json.loads((tmp_path / "run/run.json").read_text())["steering"]
         value = next(entry["value"] for entry in steering["start_values"] if entry["name"] == VARIABLE)
-        assert value == f"{mine}:{KEEP}"
+        assert value.startswith(f"{mine}:{KEEP}")

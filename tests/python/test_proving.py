@@ -70,11 +70,11 @@ def test_what_does_not_help_is_said(report: Report) -> None:
     assert "learn" not in runner.calls and "frozen OMP_NUM_THREADS=4" in runner.calls
 
 
-def test_only_threads_that_wait_in_regions_can_spin() -> None:
+def test_only_threads_that_wait_in_regions_can_spin(report: Report) -> None:
     late = finding(Cause.LATE_WAKE_UPS, "r", "evidence", "wait less often", 1.0)
-    spinning = remedy_of(late, {}, 4.0)
+    spinning = remedy_of(late, {}, 4.0, report)
     assert isinstance(spinning, Remedy) and spinning.start.environment == {"OMP_WAIT_POLICY": "active"}
-    assert "set by you" in str(remedy_of(late, {"OMP_WAIT_POLICY": "passive"}, 4.0))
+    assert "set by you" in str(remedy_of(late, {"OMP_WAIT_POLICY": "passive"}, 4.0, report))
     assert "cannot apply it: do it" in str(remedy(Cause.LATE_WAKE_UPS))
 
 

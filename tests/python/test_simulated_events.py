@@ -95,6 +95,7 @@ def rows(process: Process) -> set[tuple[Metric, int, bool]]:
         (Metric(int(row["what"])), int(row["flags"]), int(row["in_region"]) != 0xFFFFFFFF)
         for lane in process.lanes
         for row in lane.rows
+        if row["what"] != Metric.CPU_USE  # the kernel says it
     }
 
 

@@ -87,7 +87,8 @@ class LaneCalls:
         slices = self._view.slices(self._lane)
         if self._lane.id in self._view.arrows.entering:
             # A slice that was cut in two stands for one task all the same.
-            begins = np.flatnonzero((slices.change == 1) & (slices.role == Role.TASK))
+            is_task = (slices.role == Role.TASK) | (slices.role == Role.PART)
+            begins = np.flatnonzero((slices.change == 1) & is_task)
             self._task_begins = begins[np.unique(slices.source[begins], return_index=True)[1]]
         self._waited_locks = np.unique(slices.source[slices.role == Role.LOCK_WAIT])
         for low in range(0, len(slices), _BLOCK):

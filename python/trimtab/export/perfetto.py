@@ -51,12 +51,13 @@ class _Template:
             for name, _, is_signed in figures:
                 value = wire.varint((4 if is_signed else 3) << 3) + self._mark(marks, _VALUE)
                 event += [wire.message(4, wire.number(1, _FIGURE_IIDS[name]), value)]
-            for field, count in ((47, leaving), (48, entering)):
-                for _ in range(count):
-                    event += [wire.varint(field << 3 | 1) + self._mark(marks, 8)]
+        for field, count in ((47, leaving), (48, entering)):
+            for _ in range(count):
+                event += [wire.varint(field << 3 | 1) + self._mark(marks, 8)]
         time = wire.varint(8 << 3) + self._mark(marks, _TIME)
         whole = _packet(sequence, time, wire.number(13, _NEEDS_STATE), wire.message(11, *event))
         self.figures = figures
+        self.is_named = kind != _END and role is not None
         # A mark is a run of one byte that nothing else has: found again, it tells the place.
         self.time = whole.index(marks[-1])
         self.places = [whole.index(mark) for mark in marks[:-1]]
@@ -184,8 +185,8 @@ class Perfetto:
         figured[work] = has_figures(lane.events, Role.WORK, source[work])
         kind = np.array([_INSTANT, _BEGIN, _END])[change]  # 0, 1, -1: from the end
         # Ends are all alike, whatever they end.
-        keys = (kind << 24) | (np.where(kind == _END, 0, role.astype(np.int64)) << 16) | (figured << 12)
-        keys = np.where(kind == _END, _END << 24, keys + leaving.counts * 32 + entering.counts)
+        keys = (kind << 24) | (role.astype(np.int64) << 16) | (figured << 12)
+        keys = np.where(kind == _END, _END << 24, keys) + leaving.counts * 32 + entering.counts
         distinct, inverse = np.unique(keys, return_inverse=True)
         templates = [
             _Template(self._sequence, k >> 24, Role((k >> 16) & 0xFF), bool(k >> 12 & 1), k >> 5 & 31, k & 31)
@@ -293,10 +294,9 @@ class _Shown:
 
     def numbers(self, template: _Template, items_of_template: Integers) -> Iterator[tuple[int, int, Any]]:
         """Place, width and bytes of the numbers of a template, for `items_of_template`."""
-        if not template.places:
-            return
         places = iter(template.places)
-        yield next(places), _NAME, wire.padded(self.names[items_of_template], _NAME)
+        if template.is_named:
+            yield next(places), _NAME, wire.padded(self.names[items_of_template], _NAME)
         for name, field, _ in template.figures:
             values = figure_of(
                 self.lane.events, name, field, self.source[items_of_template], self.view.process.ns_per_tick
@@ -319,11 +319,17 @@ def _arrows_at(
     arrows = view.arrows
     if not arrows.leaving and not arrows.entering:
         return leaving, entering
-    is_shown = np.isin(slices.role[low:high], ARROW_ROLES) & (slices.change[low:high] != -1)
-    items = np.flatnonzero(is_shown)
-    places = slices.source[low:high][items]
-    for touching, flows in ((leaving, arrows.leaving.get(lane.id)), (entering, arrows.entering.get(lane.id))):
+    role, change, source = slices.role[low:high], slices.change[low:high], slices.source[low:high]
+    begins = np.isin(role, ARROW_ROLES) & (change != -1)
+    # The slice of a lock begins with the wait for it, but the arrow comes when it is had.
+    had = (role == Role.LOCK_WAIT) & (change == -1)
+    waited = (role == Role.LOCK) & np.isin(source, slices.source[slices.role == Role.LOCK_WAIT])
+    for touching, is_touched, flows in (
+        (leaving, begins, arrows.leaving.get(lane.id)),
+        (entering, (begins & ~waited) | had, arrows.entering.get(lane.id)),
+    ):
         if flows is not None:
-            counts, numbers = flows.at(places)
+            items = np.flatnonzero(is_touched)
+            counts, numbers = flows.at(source[items])
             touching.add(items, counts, np.where(numbers < FIRST_PARCEL, numbers + np.uint64(base), numbers))
     return leaving, entering
