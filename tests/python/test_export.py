@@ -184,6 +184,7 @@ class Tracks:
         if event.type == TrackEvent.TYPE_SLICE_END:
             name, category, begin = self._open[track].pop()
             self.slices[place].append((name, category, begin, at))
+            self.entering.update(dict.fromkeys(event.terminating_flow_ids, name))
             return
         name = event.name or self._names[sequence, "event_names", event.name_iid]
         category = "".join(self._names[sequence, "event_categories", iid] for iid in event.category_iids)
@@ -629,7 +630,8 @@ def test_a_lock_is_handed_over_when_the_next_has_it(tmp_path: Path) -> None:
         ("f", 101, 5.0),
     ]
     tracks = Tracks(perfetto_trace(exported(run, "perfetto", tmp_path / "t")))
-    assert tracks.leaving == {1: "critical c"} and tracks.entering == {1: "critical c"}
+    # It is had where the wait for it ends.
+    assert tracks.leaving == {1: "critical c"} and tracks.entering == {1: "wait: critical c"}
 
 
 def test_tracks_of_cpus_have_numbers_of_32_bits(tmp_path: Path) -> None:
