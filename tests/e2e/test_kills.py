@@ -68,7 +68,9 @@ class Killer:
         run = self._folder / f"run-{self._count}"
         run.mkdir()
         options = Options(run, self._chance.choice(["profile", "profile", "trace"]), max_trace_bytes=1 << 24)
-        pid = os.posix_spawn(program, [str(program)], _environment(options, (preload_library(),)), setpgroup=0)
+        pid = os.posix_spawn(
+            program, [str(program)], _environment(options, (preload_library(),)), setpgroup=0
+        )
         try:
             delay(run)
             # The program alone, or its children at the same instant.
