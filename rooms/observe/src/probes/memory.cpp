@@ -63,6 +63,9 @@ class memory_probe final : public probe {
     m_kernel_time = to.add_counter(words::counter_name::kernel_time, "s", "getrusage", true);
     m_peak = to.add_counter(words::counter_name::peak_memory, "B", "/proc/self/status", false);
     m_huge = to.add_counter(words::counter_name::huge_pages, "B", "/proc/self/smaps_rollup", false);
+    // Known by name before the first sample of them: others may read along.
+    m_fault_cost = to.add_counter(words::counter_name::page_fault_cost, "s", "measured", false);
+    m_release_cost = to.add_counter(words::counter_name::page_release_cost, "s", "measured", false);
     m_is_cost_known = false;
     const base::ticks at = base::now();
     if (has_resident) to.sample(m_resident, no_lane, resident, at);
@@ -108,8 +111,8 @@ class memory_probe final : public probe {
     char text[32];
     std::snprintf(text, sizeof text, "%.0f", m_page_bytes);
     to.fact("page bytes", text);
-    to.sample(to.add_counter(words::counter_name::page_fault_cost, "s", "measured", false), no_lane, cost->fault_s, at);
-    to.sample(to.add_counter(words::counter_name::page_release_cost, "s", "measured", false), no_lane, cost->release_s, at);
+    to.sample(m_fault_cost, no_lane, cost->fault_s, at);
+    to.sample(m_release_cost, no_lane, cost->release_s, at);
   }
 
   bool read_kilobytes(const char* file, const char* name, double& bytes) const noexcept {
@@ -151,6 +154,8 @@ class memory_probe final : public probe {
   std::uint32_t m_kernel_time = 0;
   std::uint32_t m_peak = 0;
   std::uint32_t m_huge = 0;
+  std::uint32_t m_fault_cost = 0;
+  std::uint32_t m_release_cost = 0;
   bool m_is_cost_known = false;
   cpu_usage m_before;
 };
