@@ -45,7 +45,9 @@ def test_each_reduction_is_an_idle_region(
     assert most == verdict and count > len(regions) / 2
     own = [region for region in regions if region.verdict.value == verdict]
     assert {region.breaking for region in own} == {"reduction"}
-    assert Counter(region.initiating for region in own).most_common(1)[0][0] == "part"
+    ((initiating, _),) = Counter(region.initiating for region in own).most_common(1)
+    # The ninth part begins at the moment at which the others end: sometimes before the region, sometimes within it.
+    assert initiating == "part" or (initiating == "reduction" and "--parts" in options)
     by_name = {times.name: times for times in report.task_times}
     assert by_name["reduction"].count == STEPS
     assert by_name["reduction"].active_s >= STEPS * 0.006
