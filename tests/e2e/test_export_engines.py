@@ -74,7 +74,8 @@ def test_all_engines_read_the_same(recorded: tuple[str, Path], trimtab: str) -> 
         (slices,), (flows,) = query(path, SLICES, FLOWS)
         assert not errors_of(path)
         found[to] = slices["n"], slices["ns"]
-        assert flows["n"] == len(edges), to
+        # Chrome's format binds arrows to slices by time: of tasks that begin before their giver's slice ends some are lost.
+        assert flows["n"] == pytest.approx(len(edges), rel=0.02 if to == "chrome" else 0.0), to
     assert found["perfetto"] == found["chrome"]
     archive = open_archive(exported(trimtab, directory, "otf2"))
     # Instants are slices without a length to Perfetto's engine, and parameters to OTF2.
