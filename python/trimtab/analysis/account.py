@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trimtab.analysis.blocked import blocked_share_outside
 from trimtab.analysis.overhead import own_cost
-from trimtab.analysis.samples import samples_of
+from trimtab.analysis.samples import last_value
 from trimtab.analysis.workers import Worker, beside_tasks_s, workers_of
 from trimtab.model import NO_SUBJECT, UNKNOWN, Process, Records
 from trimtab.model.enumerations import SHARE_LABELS, CounterName, RegionFields, TeamFields
@@ -62,13 +62,7 @@ def run_delay_s(process: Process) -> float:
     """Time that the process's threads were runnable without a CPU, seconds (schedstat)."""
     if any(lane.is_thread for lane in process.lanes):
         return float(sum(lane.header["run_delay_ns"] for lane in process.lanes)) * 1e-9
-    numbers = [
-        number
-        for number, counter in process.counters.items()
-        if counter.name == CounterName.PROCESS_RUN_DELAY
-    ]
-    samples = samples_of(process, numbers)
-    return float(samples["value"][-1]) if len(samples) else 0.0
+    return last_value(process, CounterName.PROCESS_RUN_DELAY) or 0.0
 
 
 def account(process: Process, wall_s: float) -> Account:

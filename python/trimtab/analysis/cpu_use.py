@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from trimtab.analysis.keys import Keys
-from trimtab.analysis.samples import samples_of
+from trimtab.analysis.samples import last_value
 from trimtab.model import Process
 from trimtab.model.enumerations import CounterName, CpuUseFields
 from trimtab.model.report import CpuUse, Region
@@ -30,13 +30,6 @@ class PageCost:
 
     fault_s: float
     release_s: float
-
-
-def last_value(process: Process, name: CounterName) -> float | None:
-    """The last value of the process's own counter; None: it was not counted."""
-    numbers = [number for number, counter in process.counters.items() if counter.name == name]
-    samples = samples_of(process, numbers)
-    return float(samples["value"][-1]) if len(samples) else None
 
 
 def page_cost(process: Process) -> PageCost | None:

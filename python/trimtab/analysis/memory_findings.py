@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trimtab.analysis.cpu_use import ALL, PageCost, last_value, page_cost
+from trimtab.analysis.cpu_use import ALL, PageCost, page_cost
 from trimtab.analysis.findings import finding
+from trimtab.analysis.samples import last_value
 from trimtab.model import Process
 from trimtab.model.enumerations import Cause, CounterName
 from trimtab.model.report import CpuUse, Finding, Region

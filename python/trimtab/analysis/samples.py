@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model import Process, Records
+from trimtab.model.enumerations import CounterName
 
 Floats = NDArray[np.float64]
 
@@ -38,3 +39,10 @@ def over_time(process: Process, number: int | None) -> tuple[Floats, Floats]:
     samples = samples[np.argsort(samples["ticks"], kind="stable")]
     times = np.maximum(seconds_of(process, samples["ticks"]), 0.0)
     return np.concatenate([[0.0], times]), np.concatenate([[0.0], samples["value"]])
+
+
+def last_value(process: Process, name: CounterName) -> float | None:
+    """The last value of the process's own counter; None: it was not counted."""
+    numbers = [number for number, counter in process.counters.items() if counter.name == name]
+    samples = samples_of(process, numbers)
+    return float(samples["value"][-1]) if len(samples) else None

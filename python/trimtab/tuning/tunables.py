@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from trimtab.analysis.memory_findings import as_variable
+
 VARIABLE = "GLIBC_TUNABLES"
 
 
@@ -26,7 +28,7 @@ def merged(*texts: str) -> str:
     values: dict[str, str] = {}
     for text in texts:
         values |= tunables_of(text)
-    return ":".join(f"{name}={value}" for name, value in values.items())
+    return as_variable(values)
 
 
 def with_variables(environment: Mapping[str, str], added: Mapping[str, str]) -> dict[str, str]:
