@@ -26,6 +26,7 @@ std::vector<recorded_answer> answers;
 std::vector<std::pair<std::uint64_t, std::uint64_t>> ready_tasks;  // with who made them ready
 std::vector<std::pair<std::uint64_t, std::uint64_t>> edges;
 std::atomic<std::uint64_t> last_task{0}, suspended_task{0};
+std::atomic<bool> is_waiting{false};
 
 trimtab_api& tracing_recorder() {
   static trimtab_api api = own_recorder();
@@ -33,6 +34,10 @@ trimtab_api& tracing_recorder() {
   api.task_made = [](std::uint32_t, std::uint64_t) { return ++last_task; };
   api.task_begin = api.task_end = [](std::uint32_t, std::uint64_t) {};
   api.task_suspended = [](std::uint32_t, std::uint64_t task, std::uint32_t, std::uint64_t) { suspended_task = task; };
+  // A task says that it suspends before its waiter is registered; its worker looks for other work only afterwards.
+  api.worker_state = [](std::uint32_t) {
+    if (suspended_task != 0) is_waiting = true;
+  };
   api.task_ready = [](std::uint32_t, std::uint64_t task, std::uint64_t by) {
     const std::lock_guard guard(recorder_lock());
     ready_tasks.emplace_back(task, by);
@@ -55,10 +60,11 @@ void give_to_waiting_task(const std::function<void(promise<int>&)>& give) {
   promise<int> value;
   future<int> later = value.get_future();
   suspended_task = 0;
+  is_waiting = false;
   std::atomic<int> received{0};
   runtime rt({.workers = 1});
   std::thread giver([&] {
-    while (suspended_task == 0) std::this_thread::yield();
+    while (!is_waiting) std::this_thread::yield();
     give(value);
   });
   rt.run([&] { received = later.get(); });
