@@ -92,7 +92,7 @@ def predictions_of(steps: Steps) -> Predictions | None:
 def _best_replays(steps: Steps) -> Replays:
     """Tasks move between workers in a replay, unless the recorded run is repeated better where they stay."""
     moving = Replays(steps)
-    if not steps.workers or abs(moving.error) <= _SMALL_ERROR:
+    if abs(moving.error) <= _SMALL_ERROR:
         return moving
     staying = Replays(steps.with_recorded_workers())
     return staying if abs(staying.error) < abs(moving.error) / 2 else moving

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
 from trimtab.analysis.step_work import Floats, Integers
-from trimtab.traces.columns import ordered
+from trimtab.model.enumerations import Schedule
+from trimtab.traces.columns import numbered, ordered
 from trimtab.traces.steps import NO_PIECE, StepLinks, Steps
+
+_SHARED = (Schedule.DYNAMIC, Schedule.GUIDED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +86,12 @@ class Replays:
         table["duration_ns"] = steps.clock_ns + np.rint(own).astype(np.int64)
         table["lead_ns"] = self._leads(change)
         table["recorded_begin_ns"] = self._places_in_order if change.places is None else change.places
-        table["lane"] = np.where(steps.is_pooled | (steps.lane < 0), compiled.NO_LANE, steps.lane)
-        table["pool"] = np.where(steps.is_pooled, steps.process + 1, 0)
+        loop, leaves = self._loops
+        has_no_lane = steps.is_pooled | (steps.lane < 0) | (loop > 0)
+        table["lane"] = np.where(has_no_lane, compiled.NO_LANE, steps.lane)
+        in_loop = loop + leaves
+        table["pool"] = np.where(steps.is_pooled, steps.process, len(steps.workers_of) - 1 + in_loop) + 1
+        table["pool"][~steps.is_pooled & (in_loop == 0)] = 0
         pools = np.arange(1, len(steps.workers_of) + 1, dtype=np.uint32)
         has_workers = np.array(steps.workers_of) > 0
         servers = np.concatenate(
@@ -97,6 +104,16 @@ class Replays:
             len(servers),
             servers,
         )
+
+    @cached_property
+    def _loops(self) -> tuple[Integers, Integers]:
+        """Of each step the loop of which it is a chunk that any lane may take, and the one that its lane leaves with it; 0: none."""
+        loops = self.steps.loops
+        is_shared = np.isin(loops.schedule, _SHARED) & self.steps.has_shared_chunks
+        loop, leaves = np.where(is_shared, loops.loop, 0), np.where(is_shared, loops.leaves, 0)
+        numbers, place = numbered(np.concatenate([[0], loop, leaves]))
+        del numbers
+        return place[1 : len(loop) + 1], place[len(loop) + 1 :]
 
     def _leads(self, change: Change) -> NDArray[np.int64]:
         """Who does not wait for a lock is not woken, either."""
