@@ -45,21 +45,24 @@ def _begins_task(steps: Steps) -> Booleans:
     return begins
 
 
-def _queued_leads(steps: Steps, is_queued: Booleans) -> Integers:
-    """The most that each step may begin later than it could, if these wait in a queue: no worker has to be woken for them.
-
-    It is what steps took in the median that a worker took from a queue when it had done another one.
-    """
-    most = np.full(len(steps), np.iinfo(np.int64).max)
+def queued_lead_ns(steps: Steps) -> int | None:
+    """What passes in the median from when a worker has done a task until it begins one that waited in a queue; None: none did."""
     tasks = np.flatnonzero(steps.is_pooled)
     order = tasks[ordered(steps.lane[tasks], steps.begin_ns[tasks])]
     ends = np.zeros(len(steps), np.int64)
     np.maximum.at(ends, steps.pieces.step, steps.pieces.end_ns)
-    free = steps.begin_ns[order[1:]] - steps.lead_ns[order[1:]]
-    is_next = (steps.lane[order[1:]] == steps.lane[order[:-1]]) & (np.abs(free - ends[order[:-1]]) <= 1)
-    leads = steps.lead_ns[order[1:][is_next]]
-    if len(leads):
-        most[is_queued] = np.median(leads)
+    later, earlier = order[1:], order[:-1]
+    free_ns = steps.begin_ns[later] - steps.lead_ns[later]
+    is_next = (steps.lane[later] == steps.lane[earlier]) & (np.abs(free_ns - ends[earlier]) <= 1)
+    leads = steps.lead_ns[later[is_next]]
+    return int(np.median(leads)) if len(leads) else None
+
+
+def _queued_leads(steps: Steps, is_queued: Booleans) -> Integers:
+    """The most that each step may begin later than it could, if these wait in a queue: no worker has to be woken for them."""
+    most = np.full(len(steps), np.iinfo(np.int64).max)
+    if (lead_ns := queued_lead_ns(steps)) is not None:
+        most[is_queued] = lead_ns
     return most
 
 
