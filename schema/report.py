@@ -305,6 +305,8 @@ WHAT_IF = T(
         F("subject", "text?", "region or kind of task", unknown="the whole program"),
         F("key", "text?", "its `key`", unknown="no subject"),
         F("predicted_s", "number", "what the run would take", "s"),
+        F("predicted_low_s", "number", "it, less the replay's error and what is not recorded", "s"),
+        F("predicted_high_s", "number", "it, and the replay's error and what is not recorded", "s"),
         F("gain_s", "number", "by how much that is shorter; below 0: longer", "s"),
         F(
             "replay_error",

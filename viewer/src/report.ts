@@ -540,6 +540,10 @@ export interface WhatIf {
   key: string;
   /** what the run would take, s */
   predicted_s: number;
+  /** it, less the replay's error and what is not recorded, s */
+  predicted_low_s: number;
+  /** it, and the replay's error and what is not recorded, s */
+  predicted_high_s: number;
   /** by how much that is shorter; below 0: longer, s */
   gain_s: number;
   /** of the replay of the unchanged run; where it is more than 0.1 no changes are listed, share */
@@ -1538,6 +1542,8 @@ export const readWhatIf = (from: Dict): WhatIf => ({
   subject: text(from.subject),
   key: text(from.key),
   predicted_s: amount(from.predicted_s),
+  predicted_low_s: amount(from.predicted_low_s),
+  predicted_high_s: amount(from.predicted_high_s),
   gain_s: amount(from.gain_s),
   replay_error: amount(from.replay_error),
 });

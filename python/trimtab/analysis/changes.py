@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 
 from trimtab.analysis import compiled
+from trimtab.analysis.schedule_changes import Grain, LoopSchedules
 from trimtab.analysis.step_work import Floats, is_work, largest, ones
 from trimtab.analysis.task_changes import Chains, Making
 from trimtab.analysis.unequal_work import SharedWork, without_stragglers
@@ -23,6 +24,7 @@ _MOST_STEPS = 20_000_000
 _LEAST_SHARE = 0.01  # of the process's time: what explains less is not tried
 _FASTER = 0.75
 _WORKERS = (1, 2, 4)
+_PARTS = (2, 4)
 _SMALL_ERROR = 0.05
 
 
@@ -37,6 +39,9 @@ class ChangeKind(Enum):
     FASTER = "{subject} takes 25 % less time"
     NO_CHAIN = "tasks of {subject} do not wait for each other"
     SHARED_MAKING = "{subject} makes its tasks in parallel"
+    DYNAMIC_SCHEDULE = "{subject}: schedule(dynamic, {count})"
+    STATIC_SCHEDULE = "{subject}: schedule(static)"
+    SMALLER_GRAIN = "each task of {subject} is divided into {count}"
     MORE_WORKERS = "{workers} more, each with a CPU of its own"
     NO_LATENCY = "steps begin as soon as they can"
     SHARED_BY_PROCESSES = "processes share the work equally"
@@ -45,12 +50,20 @@ class ChangeKind(Enum):
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a change saves, seconds; below 0: it costs. `subject`: region or kind of task; `count`: of workers."""
+    """What a change saves, seconds; below 0: it costs.
+
+    Attributes:
+        subject: region, loop or kind of task.
+        count: of workers, of iterations in a chunk, or of parts of a task.
+        low_s, high_s: so much shorter or longer the run could be, whatever the replay's error, since not all that decides it is recorded.
+    """
 
     kind: ChangeKind
     subject: int
     count: int
     saved_s: float
+    low_s: float = 0.0
+    high_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -80,10 +93,9 @@ def predictions_of(steps: Steps) -> Predictions | None:
         replays = _best_replays(steps)
         changes: list[Prediction] = []
         budget = _MOST_STEPS // max(len(steps), 1)
-        for kind, subject, count, change in chain(_changes(replays), _between_processes(replays.steps)):
-            if len(changes) >= budget:
-                break
-            changes.append(Prediction(kind, subject, count, replays.saved_s(change)))
+        tried = chain(_changes(replays), _of_schedules(replays.steps), _between_processes(replays.steps))
+        for kind, subject, count, change, *bounds_s in islice(tried, budget):
+            changes.append(Prediction(kind, subject, count, replays.saved_s(change), *bounds_s))
     except compiled.CompiledError:
         return None
     return Predictions(tuple(changes), replays.error, bool(replays.steps.is_pooled.any()))
@@ -92,7 +104,7 @@ def predictions_of(steps: Steps) -> Predictions | None:
 def _best_replays(steps: Steps) -> Replays:
     """Tasks move between workers in a replay, unless the recorded run is repeated better where they stay."""
     moving = Replays(steps)
-    if not steps.workers or abs(moving.error) <= _SMALL_ERROR:
+    if abs(moving.error) <= _SMALL_ERROR:
         return moving
     staying = Replays(steps.with_recorded_workers())
     return staying if abs(staying.error) < abs(moving.error) / 2 else moving
@@ -125,7 +137,20 @@ def _shared_by_processes(steps: Steps) -> Floats:
     return factor
 
 
-_Tried = tuple[ChangeKind, int, int, Change]
+_Tried = tuple[ChangeKind, int, int, Change] | tuple[ChangeKind, int, int, Change, float, float]
+
+
+def _of_schedules(steps: Steps) -> Iterator[_Tried]:
+    """Loops with another schedule, and tasks in parts."""
+    least_ns = _LEAST_SHARE * steps.span_ns
+    for subject, other in LoopSchedules(steps).changes(least_ns):
+        kind = ChangeKind.DYNAMIC_SCHEDULE if other.chunk else ChangeKind.STATIC_SCHEDULE
+        yield kind, subject, other.chunk, other.change, other.low_ns * 1e-9, other.high_ns * 1e-9
+    grain = Grain(steps)
+    for subject in grain.subjects(least_ns):
+        for parts in _PARTS:
+            change, bound_ns = grain.divided(subject, parts)
+            yield ChangeKind.SMALLER_GRAIN, subject, parts, change, bound_ns * 1e-9, bound_ns * 1e-9
 
 
 def _changes(replays: Replays) -> Iterator[_Tried]:
@@ -159,10 +184,10 @@ def _changes(replays: Replays) -> Iterator[_Tried]:
 def _of_tasks(steps: Steps, least_ns: float) -> Iterator[_Tried]:
     chains, making = Chains(steps), Making(steps)
     for subject in chains.subjects(least_ns):
-        yield ChangeKind.NO_CHAIN, subject, 0, Change(kept_links=chains.without(subject))
+        yield ChangeKind.NO_CHAIN, subject, 0, chains.without(subject)
     for subject in making.subjects(least_ns):
-        if (factor := making.shared(subject)) is not None:
-            yield ChangeKind.SHARED_MAKING, subject, 0, Change(factor)
+        if (change := making.shared(subject)) is not None:
+            yield ChangeKind.SHARED_MAKING, subject, 0, change
 
 
 def _saved_ns(steps: Steps, factor: Floats) -> float:

@@ -137,7 +137,17 @@ def what_if_of(job: Job) -> tuple[WhatIf, ...]:
     if diagnosis is None or (predictions := diagnosis.predictions) is None:
         return ()
     wall_s = _wall_s(job)
-    unchanged = WhatIf("nothing: the replay of this run", None, None, wall_s, 0.0, predictions.error)
+    margin_s = abs(predictions.error) * wall_s
+    unchanged = WhatIf(
+        "nothing: the replay of this run",
+        None,
+        None,
+        wall_s,
+        max(wall_s - margin_s, 0.0),
+        wall_s + margin_s,
+        0.0,
+        predictions.error,
+    )
     if not _is_trusted(diagnosis):
         return (unchanged,)
     changes = [_what_if(change, job, wall_s, predictions) for change in predictions.changes]
@@ -148,13 +158,18 @@ def _what_if(change: Prediction, job: Job, wall_s: float, predictions: Predictio
     place = _place(job, predictions, change.subject)
     name = _name(place)
     workers = counted(change.count, "worker")
+    predicted_s, margin_s = wall_s - change.saved_s, abs(predictions.error) * wall_s
     return WhatIf(
         change.kind.value.format(
-            subject=name, workers=workers if job.only_part is not None else f"in each process {workers}"
+            subject=name,
+            workers=workers if job.only_part is not None else f"in each process {workers}",
+            count=change.count,
         ),
         name,
         place[0].keys[place[1]] if place is not None else None,
-        wall_s - change.saved_s,
+        predicted_s,
+        max(predicted_s - margin_s - change.low_s, 0.0),
+        predicted_s + margin_s + change.high_s,
         change.saved_s,
         predictions.error,
     )

@@ -32,9 +32,11 @@ def without_stragglers(steps: Steps) -> Floats:
 def _straggler_scale(steps: Steps) -> Floats:
     """Of each step, what its work is multiplied by."""
     pieces = steps.pieces
-    work, subject = work_of_steps(steps), subject_of_steps(steps)
+    part = steps.loops.part
+    work = np.bincount(part, weights=work_of_steps(steps), minlength=len(steps))
+    subject = _subject_of_parts(steps)
     is_slow = np.zeros(len(steps), np.bool_)
-    is_slow[pieces.step[pieces.pace == int(Pace.STRAGGLER)]] = True
+    is_slow[part[pieces.step[pieces.pace == int(Pace.STRAGGLER)]]] = True
     scale = np.ones(len(steps))
     for kind in different(subject[subject != NO_SUBJECT]).tolist():
         own = np.flatnonzero((subject == kind) & (work > 0))
@@ -43,7 +45,17 @@ def _straggler_scale(steps: Steps) -> Floats:
         median = float(np.median(work[own]))
         slow = own[(work[own] > _STRAGGLER * median) & (is_slow[own] | (steps.owner[own] != 0))]
         scale[slow] = median / work[slow]
-    return scale
+    return scale[part]
+
+
+def _subject_of_parts(steps: Steps) -> Integers:
+    """What each step works on first, together with those that chunks of loops divide from it."""
+    own, part = subject_of_steps(steps), steps.loops.part
+    subject = own.copy()
+    chunks = np.flatnonzero((part != np.arange(len(steps))) & (own != NO_SUBJECT))[::-1]
+    chunks = chunks[own[part[chunks]] == NO_SUBJECT]
+    subject[part[chunks]] = own[chunks]
+    return subject
 
 
 class SharedWork:

@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
-from trimtab.analysis.step_work import Floats
-from trimtab.traces.columns import ordered
+from trimtab.analysis.division import Division
+from trimtab.analysis.step_work import Floats, Integers
+from trimtab.model.enumerations import Schedule
+from trimtab.traces.columns import numbered, ordered
 from trimtab.traces.steps import NO_PIECE, StepLinks, Steps
+
+SHARED_SCHEDULES = (Schedule.DYNAMIC, Schedule.GUIDED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +31,11 @@ class Change:
         has_leads: whether steps begin as late as recorded after they could; without, they still wait for CPUs.
         has_delays: whether lanes wait for CPUs before steps.
         kept_links: which links there are, shape (links,); None: all.
+        places: of each step, how many begin before it where a queue has them all, shape (steps,); None: as recorded.
+        most_lead_ns: no step begins later than that after it could, shape (steps,); None: as recorded.
+        shared_loops: of these steps any lane may take the chunks, whatever the schedule, shape (steps,).
+        added_ns: what steps take besides their pieces, shape (steps,).
+        division: steps that are divided into several.
     """
 
     factor: Floats | None = None
@@ -36,6 +45,11 @@ class Change:
     has_messages_on_the_way: bool = True
     has_delays: bool = True
     kept_links: NDArray[np.bool_] | None = None
+    places: Integers | None = None
+    most_lead_ns: Integers | None = None
+    shared_loops: NDArray[np.bool_] | None = None
+    added_ns: Integers | None = None
+    division: Division | None = None
 
 
 class Replays:
@@ -77,22 +91,41 @@ class Replays:
         length = pieces.length_ns if change.factor is None else pieces.length_ns * change.factor
         own = np.bincount(pieces.step, weights=length, minlength=len(steps))
         table["duration_ns"] = steps.clock_ns + np.rint(own).astype(np.int64)
+        if change.added_ns is not None:
+            table["duration_ns"] += change.added_ns
         table["lead_ns"] = self._leads(change)
-        table["recorded_begin_ns"] = self._places_in_order
-        table["lane"] = np.where(steps.is_pooled | (steps.lane < 0), compiled.NO_LANE, steps.lane)
-        table["pool"] = np.where(steps.is_pooled, steps.process + 1, 0)
+        table["recorded_begin_ns"] = self._places_in_order if change.places is None else change.places
+        loop, leaves = self._loops(change)
+        has_no_lane = steps.is_pooled | (steps.lane < 0) | (loop > 0)
+        table["lane"] = np.where(has_no_lane, compiled.NO_LANE, steps.lane)
+        in_loop = loop + leaves
+        table["pool"] = np.where(steps.is_pooled, steps.process, len(steps.workers_of) - 1 + in_loop) + 1
+        table["pool"][~steps.is_pooled & (in_loop == 0)] = 0
         pools = np.arange(1, len(steps.workers_of) + 1, dtype=np.uint32)
         has_workers = np.array(steps.workers_of) > 0
         servers = np.concatenate(
             [np.repeat(pools, steps.workers_of), np.tile(pools[has_workers], change.more_workers)]
         )
+        links = self._links(change, length)
+        if change.division is not None:
+            table, links = change.division.divided(table, links)
         return compiled.replayed_end_ns(
             table,
-            self._links(change, length),
+            links,
             steps.lanes + len(servers) - steps.workers,
             len(servers),
             servers,
         )
+
+    def _loops(self, change: Change) -> tuple[Integers, Integers]:
+        """Of each step the loop of which it is a chunk that any lane may take, and the one that its lane leaves with it; 0: none."""
+        loops = self.steps.loops
+        is_shared = np.isin(loops.schedule, SHARED_SCHEDULES) & self.steps.has_shared_chunks
+        if change.shared_loops is not None:
+            is_shared |= change.shared_loops
+        loop, leaves = np.where(is_shared, loops.loop, 0), np.where(is_shared, loops.leaves, 0)
+        _, place = numbered(np.concatenate([[0], loop, leaves]))
+        return place[1 : len(loop) + 1], place[len(loop) + 1 :]
 
     def _leads(self, change: Change) -> NDArray[np.int64]:
         """Who does not wait for a lock is not woken, either."""
@@ -103,7 +136,7 @@ class Replays:
         if not change.has_locks:
             leads = leads.copy()
             leads[steps.links.to_step[steps.links.is_lock]] = 0
-        return leads
+        return leads if change.most_lead_ns is None else np.minimum(leads, change.most_lead_ns)
 
     @cached_property
     def _places_in_order(self) -> NDArray[np.int64]:

@@ -523,6 +523,8 @@ class WhatIf(Struct, frozen=True):
         subject: region or kind of task; None: the whole program.
         key: its `key`; None: no subject.
         predicted_s: what the run would take, s.
+        predicted_low_s: it, less the replay's error and what is not recorded, s.
+        predicted_high_s: it, and the replay's error and what is not recorded, s.
         gain_s: by how much that is shorter; below 0: longer, s.
         replay_error: of the replay of the unchanged run; where it is more than 0.1 no changes are listed,
             share.
@@ -532,6 +534,8 @@ class WhatIf(Struct, frozen=True):
     subject: str | None
     key: str | None
     predicted_s: float
+    predicted_low_s: float
+    predicted_high_s: float
     gain_s: float
     replay_error: float
 

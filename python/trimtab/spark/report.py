@@ -151,7 +151,16 @@ def _what_ifs(analysis: Analysis) -> tuple[ReportedWhatIf, ...]:
     replayed = [("nothing: the replay of this run", analysis.what_if.unchanged.total)]
     replayed += [(change.change, change.total) for change in analysis.what_if.changes()]
     return tuple(
-        ReportedWhatIf(change, None, None, total * 1e-3, (wall_ms - total) * 1e-3, error)
+        ReportedWhatIf(
+            change,
+            None,
+            None,
+            total * 1e-3,
+            max(total - abs(error) * wall_ms, 0.0) * 1e-3,
+            (total + abs(error) * wall_ms) * 1e-3,
+            (wall_ms - total) * 1e-3,
+            error,
+        )
         for change, total in replayed
     )
 

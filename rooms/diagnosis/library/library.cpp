@@ -34,7 +34,7 @@ struct interval_table {
   lane_order order() const { return {std::span(intervals, count), lanes}; }
 };
 
-// A step of a lane, of a pool, or of neither.
+// A step of a lane, of a pool, or of neither. A lane's step with a pool: the lane takes steps of the pool before it.
 struct placed_step {
   std::int64_t duration_ns, lead_ns, recorded_begin_ns;
   lane_index lane;     // no_lane: a pool's, or a join
@@ -58,10 +58,11 @@ struct step_table {
     made.steps.reserve(count);
     for (std::size_t at = 0; at < count; ++at) {
       const placed_step& item = steps[at];
-      made.steps.push_back(
-          {item.duration_ns, item.lead_ns, item.recorded_begin_ns, item.pool != 0 ? item.pool - 1 : no_pool});
+      const bool is_pooled = item.pool != 0 && item.lane == no_lane;
+      made.steps.push_back({item.duration_ns, item.lead_ns, item.recorded_begin_ns, is_pooled ? item.pool - 1 : no_pool});
       if (item.lane == no_lane) continue;
       if (item.lane >= lanes) throw std::invalid_argument(wrong("step", at, "a lane below ", lanes, item.lane));
+      if (item.pool != 0) made.lanes[item.lane].push_back({duty_kind::serve_pool, item.pool - 1});
       made.lanes[item.lane].push_back({duty_kind::own_step, static_cast<std::uint32_t>(at)});
     }
     for (std::size_t at = 0; at < link_count; ++at)

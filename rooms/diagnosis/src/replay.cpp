@@ -57,15 +57,20 @@ class least_first {
   std::vector<std::vector<std::uint64_t>> m_levels;
 };
 
-// Where each step of a pool comes in the recorded order, and back.
+// Where each step of a pool comes in the recorded order of its pool, and back.
 struct recorded_order {
-  std::vector<std::uint32_t> place;
-  std::vector<step_index> steps;
+  std::vector<std::uint32_t> place;             // within its pool
+  std::vector<std::vector<step_index>> of_pool;  // its steps
 
-  explicit recorded_order(std::span<const step> all) {
+  recorded_order(std::span<const step> all, pool_index pools) : of_pool(pools) {
     if (!take_numbers(all)) sort(all);
     place.resize(all.size());
-    for (std::uint32_t at = 0; at < steps.size(); ++at) place[steps[at]] = at;
+    for (const step_index at : steps) {
+      std::vector<step_index>& own = of_pool[all[at].pool];
+      place[at] = static_cast<std::uint32_t>(own.size());
+      own.push_back(at);
+    }
+    steps = {};
   }
 
  private:
@@ -88,6 +93,8 @@ struct recorded_order {
       if (all[at].pool != no_pool) steps.push_back(at);
     std::ranges::sort(steps, {}, [&](step_index at) { return std::pair(all[at].recorded_begin_ns, at); });
   }
+
+  std::vector<step_index> steps;  // of all pools
 };
 
 class simulation {
@@ -96,14 +103,13 @@ class simulation {
       : m_program(program),
         m_steps(program.steps.size()),
         m_lanes(program.lanes.size()),
-        m_order(program.steps),
-        m_pools(program.pools, pool_state(m_order.steps.size())),
+        m_order(program.steps, program.pools),
         m_first_link(program.steps.size() + 1, 0) {
     m_result.begin_ns.assign(program.steps.size(), 0);
     m_result.lane.assign(program.steps.size(), no_lane);
     sort_links();
-    for (const step& item : program.steps)
-      if (item.pool != no_pool) ++m_pools[item.pool].not_begun;
+    m_pools.reserve(program.pools);
+    for (const std::vector<step_index>& own : m_order.of_pool) m_pools.emplace_back(own.size());
     for (lane_index lane = 0; lane < m_lanes.size(); ++lane) {
       for (const duty& item : program.lanes[lane])
         if (item.kind == duty_kind::own_step) m_steps[item.index].has_lane = true;
@@ -147,10 +153,10 @@ class simulation {
     std::size_t next_duty = 0;
   };
   struct pool_state {
-    explicit pool_state(std::size_t steps) : ready(steps) {}
+    explicit pool_state(std::size_t steps) : ready(steps), not_begun(steps) {}
     least_first ready;  // by their place in the recorded order
     std::vector<lane_index> idle_lanes;
-    std::size_t not_begun = 0;
+    std::size_t not_begun;
   };
 
   // The links of each step, those from its begin first, and the shortest first: callers that have sorted them save time.
@@ -252,7 +258,7 @@ class simulation {
         pool.idle_lanes.push_back(lane);
         return;
       }
-      const step_index taken = m_order.steps[pool.ready.take()];
+      const step_index taken = m_order.of_pool[next.index][pool.ready.take()];
       if (--pool.not_begun == 0) wake(pool, pool.idle_lanes.size());
       return begin(taken, lane);
     }

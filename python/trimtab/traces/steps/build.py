@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from trimtab.traces.columns import different
@@ -10,23 +12,33 @@ from trimtab.traces.intervals.pieces import joined
 from trimtab.traces.steps.cuts import LaneSteps, steps_of_lane
 from trimtab.traces.steps.delays import delays_of
 from trimtab.traces.steps.demands import Arrivals, Demands, arrivals_of, demands_of
-from trimtab.traces.steps.model import NO_PIECE, NO_STEP, Integers, StepLinks, StepPieces, Steps
+from trimtab.traces.steps.loops import Loops, LoopSteps, loops_of, loops_of_steps
+from trimtab.traces.steps.model import (
+    NO_PIECE,
+    NO_STEP,
+    Booleans,
+    Integers,
+    StepLinks,
+    StepLoops,
+    StepPieces,
+    Steps,
+)
 from trimtab.traces.steps.tasks import TaskSteps, demands_of_tasks
 
 
 def steps_of_lanes(lanes: Lanes) -> Steps | None:
     """None where there is no work."""
-    demands, arrivals = demands_of(lanes), arrivals_of(lanes)
+    demands, arrivals, loops = demands_of(lanes), arrivals_of(lanes), loops_of(lanes)
     order = np.argsort([parts.is_worker for parts in lanes.parts], kind="stable")
-    built = [_lane(lanes, int(at), demands, arrivals) for at in order]
+    built = [_lane(lanes, int(at), demands, arrivals, loops) for at in order]
     if not any(lane.count for lane in built):
         return None
-    return _Builder(lanes, order, built).steps(demands, arrivals)
+    return _Builder(lanes, order, built).steps(demands, arrivals, loops)
 
 
-def _lane(lanes: Lanes, at: int, demands: Demands, arrivals: Arrivals) -> LaneSteps:
+def _lane(lanes: Lanes, at: int, demands: Demands, arrivals: Arrivals, loops: Loops) -> LaneSteps:
     cuts = [demands.at[demands.lane == at], arrivals.until[arrivals.lane == at]]
-    return steps_of_lane(lanes, at, different(np.concatenate(cuts)))
+    return steps_of_lane(lanes, at, different(np.concatenate(cuts)), different(loops.cuts(at)))
 
 
 class _Builder:
@@ -53,7 +65,7 @@ class _Builder:
         self._end = self._high[self._last_of_step]
         self._lane_of_step = self._lane[self._first_of_step]
 
-    def steps(self, demands: Demands, arrivals: Arrivals) -> Steps:
+    def steps(self, demands: Demands, arrivals: Arrivals, loops: Loops) -> Steps:
         count, joins = len(self._begin), arrivals.count
         tasks = demands_of_tasks(self._lanes, self._task_steps())
         clocks = len(tasks.without_giver)
@@ -113,7 +125,28 @@ class _Builder:
             count + joins + np.flatnonzero(tasks.is_message),
             self._in_ns(tasks.ready[tasks.is_message]),
             delays_of(self._lanes, self._order[lane] * (lane >= 0) - (lane < 0), lead_ns),
+            self._loops(loops, len(begin)),
         )
+
+    def _loops(self, loops: Loops, count: int) -> StepLoops:
+        placed = replace(loops, lane=self._place_of_lane[loops.lane])
+        steps = LoopSteps(self._lane_of_step, self._begin, self._end, self._has_no_gap())
+        made = loops_of_steps(placed, steps, count)
+        parts = np.concatenate(
+            [lane.part + base for lane, base in zip(self._built, self._first_step[:-1], strict=True)]
+        )[self._first_of_step]
+        key = self._lane_of_step << 40 | parts
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        made.part[: len(key)] = first[place]
+        return made
+
+    def _has_no_gap(self) -> Booleans:
+        """Of each step, whether its pieces follow each other."""
+        has_gap = np.zeros(len(self._begin), np.bool_)
+        gaps = np.flatnonzero(self._low[1:] > self._high[:-1]) + 1
+        gaps = gaps[self._step[gaps] == self._step[gaps - 1]]
+        has_gap[self._step[gaps]] = True
+        return ~has_gap
 
     def _in_ns(self, ticks: Integers) -> Integers:
         rounded: Integers = np.rint(ticks * self._ns).astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,11 +26,13 @@ class LaneSteps:
         pieces: of one lane.
         step: number of each piece's step, from 0.
         owner: number of the task that each piece belongs to; 0: none.
+        part: number of the step that it would be in if chunks of loops were no steps, from 0.
     """
 
     pieces: Pieces
     step: Integers
     owner: Integers
+    part: Integers
 
     @property
     def count(self) -> int:
@@ -48,23 +50,49 @@ class LaneSteps:
         return place
 
 
-def steps_of_lane(lanes: Lanes, at: int, cuts: Integers) -> LaneSteps:
-    """The steps of a lane; `cuts`: when others may have to wait, or to be waited for."""
+def steps_of_lane(lanes: Lanes, at: int, cuts: Integers, chunks: Integers) -> LaneSteps:
+    """The steps of a lane; `cuts`: when others may have to wait, or to be waited for; `chunks`: where those of loops begin and end."""
     parts, pieces = lanes.parts[at], lanes.pieces[at]
-    pieces = pieces.pick(np.argsort(pieces.low, kind="stable"))
+    pieces = _divided(pieces.pick(np.argsort(pieces.low, kind="stable")), chunks)
     owner = _owners(parts, pieces)
     is_kept = owner != 0 if parts.is_worker else ~_depends(pieces)
     before = np.concatenate([[False], is_kept[:-1]])  # the piece before is part of a step, too
     pieces, owner, before = pieces.pick(is_kept), owner[is_kept], before[is_kept]
     if not len(owner):
-        return LaneSteps(pieces, np.zeros(0, np.int64), owner)
-    place = np.searchsorted(cuts, pieces.low)
-    is_cut = (
-        (place < len(cuts)) & (cuts[np.minimum(place, len(cuts) - 1)] == pieces.low) if len(cuts) else ~before
-    )
-    is_first = ~before | is_cut | (owner != np.concatenate([owner[:1], owner[:-1]]))
+        return LaneSteps(pieces, np.zeros(0, np.int64), owner, np.zeros(0, np.int64))
+    is_first = ~before | (owner != np.concatenate([owner[:1], owner[:-1]]))
+    is_first |= _is_in(cuts, pieces.low) if len(cuts) else ~before
     is_first[0] = True
-    return LaneSteps(pieces, np.cumsum(is_first) - 1, owner)
+    part = np.cumsum(is_first) - 1
+    is_first |= _is_in(chunks, pieces.low)
+    return LaneSteps(pieces, np.cumsum(is_first) - 1, owner, part)
+
+
+def _is_in(ascending: Integers, wanted: Integers) -> Booleans:
+    if not len(ascending):
+        return np.zeros(len(wanted), np.bool_)
+    place = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+    known: Booleans = ascending[place] == wanted
+    return known
+
+
+def _divided(pieces: Pieces, moments: Integers) -> Pieces:
+    """With a piece that begins at each of these moments, where it is inside of one."""
+    place = np.searchsorted(pieces.low, moments, side="right") - 1
+    is_inside = place >= 0
+    if len(pieces.low):
+        is_inside &= (pieces.low[place] < moments) & (moments < pieces.high[place])
+    moments, place = moments[is_inside], place[is_inside]
+    if not len(moments):
+        return pieces
+    source = np.concatenate([np.arange(len(pieces.low)), place])
+    low = np.concatenate([pieces.low, moments])
+    order = np.lexsort((low, source))
+    source, low = source[order], low[order]
+    high = pieces.high[source]
+    is_same = source[1:] == source[:-1]
+    high[:-1][is_same] = low[1:][is_same]
+    return replace(pieces.pick(source), low=low, high=high)
 
 
 def _depends(pieces: Pieces) -> Booleans:

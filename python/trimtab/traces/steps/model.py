@@ -72,6 +72,35 @@ class StepLinks:
 
 
 @dataclass(frozen=True)
+class StepLoops:
+    """What steps have to do with worksharing loops whose chunks are recorded; all of shape (steps,).
+
+    Attributes:
+        loop: the instance of which the step is a chunk, from 1; 0: none.
+        leaves: the instance that the lane leaves with this step: it takes chunks before it; 0: none.
+        iterations: of the chunk.
+        subject: that loop; NO_SUBJECT: none.
+        schedule: of it, a `Schedule`.
+        part: the first step of the same lane that nothing but chunks divides from this one.
+    """
+
+    loop: Integers
+    leaves: Integers
+    iterations: Integers
+    subject: Integers
+    schedule: Integers
+    part: Integers
+
+    @staticmethod
+    def nothing(count: int) -> StepLoops:
+        """Of so many steps that are in no loop."""
+        loop, leaves, iterations, schedule = (np.zeros(count, np.int64) for _ in range(4))
+        return StepLoops(
+            loop, leaves, iterations, np.full(count, NO_SUBJECT, np.int64), schedule, np.arange(count)
+        )
+
+
+@dataclass(frozen=True)
 class Steps:
     """A process as steps and links.
 
@@ -95,6 +124,8 @@ class Steps:
         messages: moments of the clock at which messages of other processes were received; their senders are not known here.
         received_ns: shape (messages,): when, since the process began.
         delay_ns: the part of `lead_ns` in which the lane was ready and had no CPU.
+        loops: worksharing loops.
+        has_shared_chunks: any lane takes chunks of loops with a dynamic schedule.
     """
 
     pieces: StepPieces
@@ -116,6 +147,8 @@ class Steps:
     messages: Integers
     received_ns: Integers
     delay_ns: Integers
+    loops: StepLoops
+    has_shared_chunks: bool = True
 
     def __len__(self) -> int:
         return len(self.begin_ns)
@@ -131,5 +164,5 @@ class Steps:
         return replace(self, pieces=replace(pieces, subject=own))
 
     def with_recorded_workers(self) -> Steps:
-        """The same, where each step of a task stays with the worker that did it, in the recorded order."""
-        return replace(self, is_pooled=np.zeros(len(self), np.bool_))
+        """The same, where each step of a task or a loop stays with the lane that did it, in the recorded order."""
+        return replace(self, is_pooled=np.zeros(len(self), np.bool_), has_shared_chunks=False)

@@ -14,11 +14,12 @@ from trimtab.traces.intervals.lookup import lookup
 from trimtab.traces.intervals.model import NO_LANE, Integers
 from trimtab.traces.intervals.parcels import Sent, alone_by_rank, received_by, sent_by
 from trimtab.traces.steps.build import steps_of_lanes
-from trimtab.traces.steps.model import NO_PIECE, NO_STEP, StepLinks, StepPieces, Steps
+from trimtab.traces.steps.model import NO_PIECE, NO_STEP, StepLinks, StepLoops, StepPieces, Steps
 from trimtab.traces.trace import Trace
 
-# Tasks of different processes may have the same number.
+# Tasks of different processes may have the same number, and so may loops.
 _PROCESS_BIT = 48
+_LOOP_BIT = 32
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,21 @@ def _moved(member: Member, at: int, subjects: Mapping[int, int], start_ns: int) 
         begin_ns=steps.begin_ns + later,
         clock_ns=np.where(has_clock, steps.clock_ns + steps.start_ns + later, steps.clock_ns),
         owner=np.where(steps.owner != 0, steps.owner | at << _PROCESS_BIT, 0),
+        loops=_of_process(steps.loops, at, subjects),
         process=np.full(len(steps), at, np.int64),
         start_ns=steps.start_ns + later,
         received_ns=steps.received_ns + later,
+    )
+
+
+def _of_process(loops: StepLoops, at: int, subjects: Mapping[int, int]) -> StepLoops:
+    known, place = np.unique(loops.subject, return_inverse=True)
+    renamed = np.array([subjects.get(number, NO_SUBJECT) for number in known.tolist()], np.int64)
+    return replace(
+        loops,
+        loop=np.where(loops.loop != 0, loops.loop | at << _LOOP_BIT, 0),
+        leaves=np.where(loops.leaves != 0, loops.leaves | at << _LOOP_BIT, 0),
+        subject=renamed[place],
     )
 
 
@@ -121,6 +134,7 @@ def _renumbered(steps: Steps, lanes: Integers, step: int, piece: int) -> Steps:
         lane=np.where(steps.lane < 0, steps.lane, lanes[steps.lane]),
         phase=np.where(steps.phase == NO_STEP, NO_STEP, steps.phase + step),
         messages=steps.messages + step,
+        loops=replace(steps.loops, part=steps.loops.part + step),
     )
 
 
@@ -137,6 +151,7 @@ def _joined(members: Sequence[Steps]) -> Steps:
         **_columns(members),
         "pieces": StepPieces(**_columns([steps.pieces for steps in members])),
         "links": StepLinks(**_columns([steps.links for steps in members])),
+        "loops": StepLoops(**_columns([steps.loops for steps in members])),
     }
     return replace(members[0], **changed)
 
@@ -170,7 +185,14 @@ def _with_begins(whole: Steps, starts_ns: Sequence[int]) -> Steps:
         nothing.astype(np.bool_),
         nothing.astype(np.bool_),
     )
-    return replace(whole, **one_more, links=StepLinks(**_columns([whole.links, begins])))
+    no_loops = StepLoops.nothing(count)
+    no_loops = replace(no_loops, part=no_loops.part + len(whole))
+    return replace(
+        whole,
+        **one_more,
+        links=StepLinks(**_columns([whole.links, begins])),
+        loops=StepLoops(**_columns([whole.loops, no_loops])),
+    )
 
 
 def _with_messages(
