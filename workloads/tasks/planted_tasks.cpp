@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "../points.h"
 #include "command_line.hpp"
@@ -99,15 +101,18 @@ std::int64_t small(const plan& planted) {
   const std::int64_t tasks = std::clamp<std::int64_t>(planted.severity, 1, parts_of_block);
   std::atomic<std::int64_t> hits{0};
   in_halves(0, planted.blocks, [&](std::int64_t block) {
+    // Of each task: nothing is shared, so that only the number of tasks differs.
+    std::vector<std::int64_t> own(static_cast<std::size_t>(tasks));
     trimtab::task_scope scope;
     for (std::int64_t task = 0; task < tasks; ++task)
-      scope.spawn([=, &hits] {
-        std::int64_t own = 0;
+      scope.spawn([=, &own] {
+        std::int64_t sum = 0;
         for (std::int64_t part = task * parts_of_block / tasks; part < (task + 1) * parts_of_block / tasks; ++part)
-          own += hits_of_block(block * parts_of_block + part, points);
-        hits += own;
+          sum += hits_of_block(block * parts_of_block + part, points);
+        own[static_cast<std::size_t>(task)] = sum;
       });
     scope.wait();
+    hits += std::accumulate(own.begin(), own.end(), std::int64_t{0});
   });
   return hits;
 }
