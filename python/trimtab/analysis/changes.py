@@ -159,10 +159,10 @@ def _changes(replays: Replays) -> Iterator[_Tried]:
 def _of_tasks(steps: Steps, least_ns: float) -> Iterator[_Tried]:
     chains, making = Chains(steps), Making(steps)
     for subject in chains.subjects(least_ns):
-        yield ChangeKind.NO_CHAIN, subject, 0, Change(kept_links=chains.without(subject))
+        yield ChangeKind.NO_CHAIN, subject, 0, chains.without(subject)
     for subject in making.subjects(least_ns):
-        if (factor := making.shared(subject)) is not None:
-            yield ChangeKind.SHARED_MAKING, subject, 0, Change(factor)
+        if (change := making.shared(subject)) is not None:
+            yield ChangeKind.SHARED_MAKING, subject, 0, change
 
 
 def _saved_ns(steps: Steps, factor: Floats) -> float:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from trimtab.analysis.step_work import Floats, is_work, largest, ones, subject_of_steps, work_of_steps
+from trimtab.analysis.step_work import is_work, largest, ones, subject_of_steps, work_of_steps
+from trimtab.analysis.what_if import Change
 from trimtab.model import NO_SUBJECT
+from trimtab.traces.columns import ordered
 from trimtab.traces.intervals import Pace
 from trimtab.traces.steps import Steps
 from trimtab.traces.steps.model import NO_PIECE, Booleans, Integers
@@ -43,6 +45,45 @@ def _begins_task(steps: Steps) -> Booleans:
     return begins
 
 
+def _queued_leads(steps: Steps, is_queued: Booleans) -> Integers:
+    """The most that each step may begin later than it could, if these wait in a queue: no worker has to be woken for them.
+
+    It is what steps took in the median that a worker took from a queue when it had done another one.
+    """
+    most = np.full(len(steps), np.iinfo(np.int64).max)
+    tasks = np.flatnonzero(steps.is_pooled)
+    order = tasks[ordered(steps.lane[tasks], steps.begin_ns[tasks])]
+    ends = np.zeros(len(steps), np.int64)
+    np.maximum.at(ends, steps.pieces.step, steps.pieces.end_ns)
+    free = steps.begin_ns[order[1:]] - steps.lead_ns[order[1:]]
+    is_next = (steps.lane[order[1:]] == steps.lane[order[:-1]]) & (np.abs(free - ends[order[:-1]]) <= 1)
+    leads = steps.lead_ns[order[1:][is_next]]
+    if len(leads):
+        most[is_queued] = np.median(leads)
+    return most
+
+
+def _queued_places(steps: Steps, is_queued: Booleans, first: Integers) -> Integers:
+    """The order of all steps if these do not wait for inputs: each is queued when it is made, behind what was made before.
+
+    Args:
+        first: the link of each task that made it.
+    """
+    place = np.empty(len(steps), np.int64)
+    place[np.argsort(steps.begin_ns, kind="stable")] = np.arange(len(steps))
+    made = first[np.lexsort((steps.links.to_step[first], _moments(steps)[first]))]
+    task = steps.links.to_step[made]
+    task = task[_begins_task(steps)[task]]
+    waits = is_queued[task]
+    latest = np.maximum.accumulate(np.where(waits, -1, np.arange(len(task))))
+    key, rank = place.copy(), np.zeros(len(steps), np.int64)
+    key[task[waits]] = np.where(latest >= 0, place[task[np.maximum(latest, 0)]], -1)[waits]
+    rank[task[waits]] = 1 + np.flatnonzero(waits)
+    changed = np.empty(len(steps), np.int64)
+    changed[np.lexsort((rank, key))] = np.arange(len(steps))
+    return changed
+
+
 class Chains:
     """Inputs that tasks get from others of their kind; not what made them, nor children that a task waits for."""
 
@@ -59,10 +100,17 @@ class Chains:
         waiting = np.unique(self._steps.links.to_step[self._is_input])
         return largest(self._subject[waiting], work_of_steps(self._steps)[waiting], least_ns)
 
-    def without(self, subject: int) -> Booleans:
-        """The links that stay if tasks of that kind do not wait for each other."""
-        kept: Booleans = ~(self._is_input & (self._subject[self._steps.links.to_step] == subject))
-        return kept
+    def without(self, subject: int) -> Change:
+        """Tasks of that kind do not wait for each other: they are queued when they are made."""
+        steps = self._steps
+        is_cut = self._is_input & (self._subject[steps.links.to_step] == subject)
+        is_queued = np.zeros(len(steps), np.bool_)
+        is_queued[steps.links.to_step[is_cut]] = True
+        return Change(
+            kept_links=~is_cut,
+            places=_queued_places(steps, is_queued, _first_links(steps)),
+            most_lead_ns=_queued_leads(steps, is_queued),
+        )
 
 
 class Making:
@@ -80,7 +128,7 @@ class Making:
         making = np.flatnonzero(self._is_making)
         return largest(pieces.subject[making], pieces.length_ns[making].astype(np.float64), least_ns)
 
-    def shared(self, subject: int) -> Floats | None:
+    def shared(self, subject: int) -> Change | None:
         """The tasks that are made do it themselves: each takes longer by the same part. None: which ones is not known."""
         steps, pieces, factor = self._steps, self._steps.pieces, ones(self._steps)
         making = self._is_making & (pieces.subject == subject)
@@ -92,4 +140,6 @@ class Making:
             return None
         factor[is_made] = 1.0 + float(pieces.length_ns[making].sum()) / work
         factor[making] = 0.0
-        return factor
+        is_queued = np.zeros(len(steps), np.bool_)
+        is_queued[made] = True
+        return Change(factor, most_lead_ns=_queued_leads(steps, is_queued))

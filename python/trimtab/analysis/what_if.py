@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
-from trimtab.analysis.step_work import Floats
+from trimtab.analysis.step_work import Floats, Integers
 from trimtab.traces.columns import ordered
 from trimtab.traces.steps import NO_PIECE, StepLinks, Steps
 
@@ -27,6 +27,8 @@ class Change:
         has_leads: whether steps begin as late as recorded after they could; without, they still wait for CPUs.
         has_delays: whether lanes wait for CPUs before steps.
         kept_links: which links there are, shape (links,); None: all.
+        places: of each step, how many begin before it where a queue has them all, shape (steps,); None: as recorded.
+        most_lead_ns: no step begins later than that after it could, shape (steps,); None: as recorded.
     """
 
     factor: Floats | None = None
@@ -36,6 +38,8 @@ class Change:
     has_messages_on_the_way: bool = True
     has_delays: bool = True
     kept_links: NDArray[np.bool_] | None = None
+    places: Integers | None = None
+    most_lead_ns: Integers | None = None
 
 
 class Replays:
@@ -78,7 +82,7 @@ class Replays:
         own = np.bincount(pieces.step, weights=length, minlength=len(steps))
         table["duration_ns"] = steps.clock_ns + np.rint(own).astype(np.int64)
         table["lead_ns"] = self._leads(change)
-        table["recorded_begin_ns"] = self._places_in_order
+        table["recorded_begin_ns"] = self._places_in_order if change.places is None else change.places
         table["lane"] = np.where(steps.is_pooled | (steps.lane < 0), compiled.NO_LANE, steps.lane)
         table["pool"] = np.where(steps.is_pooled, steps.process + 1, 0)
         pools = np.arange(1, len(steps.workers_of) + 1, dtype=np.uint32)
@@ -103,7 +107,7 @@ class Replays:
         if not change.has_locks:
             leads = leads.copy()
             leads[steps.links.to_step[steps.links.is_lock]] = 0
-        return leads
+        return leads if change.most_lead_ns is None else np.minimum(leads, change.most_lead_ns)
 
     @cached_property
     def _places_in_order(self) -> NDArray[np.int64]:
