@@ -68,7 +68,7 @@ def _wall_s(job: Job) -> float:
 
 
 def _stragglers(job: Job, diagnosis: Diagnosis) -> list[Finding]:
-    """gain = by replay with stragglers at their median, at most what was waited for them; where most was."""
+    """gain = by replay with stragglers at their median, at most what all lanes could do while some waited; where most was waited."""
     waits = [
         charge
         for charge in diagnosis.charges
@@ -76,7 +76,7 @@ def _stragglers(job: Job, diagnosis: Diagnosis) -> list[Finding]:
     ]
     waited_s = sum(charge.seconds for charge in waits)
     # Long tasks that nobody waits for are work.
-    saved_s = min(_saved_s(diagnosis, ChangeKind.NO_STRAGGLERS), waited_s)
+    saved_s = min(_saved_s(diagnosis, ChangeKind.NO_STRAGGLERS), len(diagnosis.work_s) * waited_s)
     if not waits or saved_s < _LEAST_GAIN_SHARE * _wall_s(job):
         return []
     most = waits[0]

@@ -102,8 +102,10 @@ def too_small(
     count = sum(task.count for task in tasks)
     looking = sum(worker.looks_busy for worker in workers)
     runs = sum(worker.runs for worker in workers)
-    inside = sum(task.total_s or 0.0 for task in tasks if not task.includes_inner)
-    handling = max(min(count * _TASK_S, max(runs - inside, 0.0)), beside_tasks_s(process))
+    left = runs - sum(task.total_s or 0.0 for task in tasks if not task.includes_inner)
+    # Where times of tasks leave nothing for the runtime, they include what it does.
+    most = left if left >= _LEAST_OVERHEAD * runs else runs
+    handling = max(min(count * _TASK_S, most), beside_tasks_s(process))
     share = (looking + handling) / (runs + sum(worker.looks_busy for worker in workers))
     if share < _LEAST_OVERHEAD:
         return []
@@ -255,7 +257,9 @@ def _suspended(
             None,
             f"tasks were suspended {count} times for {total:.3g} s in all (waiting: {CAUSES[cause]}), "
             "while workers had nothing to run",
-            SUSPENDED_ACTIONS.get(cause, "let fewer tasks wait at a time, or give the workers other ones meanwhile"),
+            SUSPENDED_ACTIONS.get(
+                cause, "let fewer tasks wait at a time, or give the workers other ones meanwhile"
+            ),
             min(total, _lost_s(account)) / _tasks_at_once(account, workers),
         )
     ]
