@@ -28,6 +28,9 @@ from benchmarks.message_tables import MESSAGE_BLOCKS
 from benchmarks.messages import run_messages
 from benchmarks.pattern_tables import LEAST_ROUNDS, PATTERN_BLOCKS, pattern_faults
 from benchmarks.patterns import PARTS, run_part, run_patterns
+from benchmarks.predicted_gains import WORD as PREDICTED_GAINS
+from benchmarks.predicted_gains import run_predicted_gains
+from benchmarks.predicted_gains_tables import PREDICTED_GAINS_BLOCKS, prediction_faults
 from benchmarks.recording import PROGRAMS, run_programs, run_recording, run_titled
 from benchmarks.running import BenchError, clean_environment
 from benchmarks.scheduler import run_scheduler
@@ -149,6 +152,15 @@ SUITES = {
         TASK_PROGRAM_BLOCKS,
         run_task_programs,
         9,
+    ),
+    PREDICTED_GAINS: Suite(
+        PERFORMANCE / "predicted-gains.md",
+        ROOT / "benchmarks" / f"{PREDICTED_GAINS}-results.json",
+        PREDICTED_GAINS_BLOCKS,
+        run_predicted_gains,
+        7,
+        is_alone=True,
+        faults=prediction_faults,
     ),
     "steering": _steering(run_steering, 7),
     **{part: _steering(run_anew(part, _STEERING_KEPT), 3, is_alone=True) for part in (TURNS, HOGS, SHARING)},

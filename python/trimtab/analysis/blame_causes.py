@@ -20,6 +20,7 @@ _OF_ITSELF = (Pace.STRAGGLER, Pace.PREEMPTED)
 # Of a wait whose giver works.
 _OF_WAITS = {
     Doing.LOCK: BlameCause.LOCK_HOLDER,
+    Doing.TASK_LOCK: BlameCause.LOCK_HOLDER,
     Doing.TASKWAIT: BlameCause.DEPENDENCE_CHAIN,
     Doing.DEPENDENCE: BlameCause.DEPENDENCE_CHAIN,
     Doing.SPAWN: BlameCause.SPAWN_RATE,
@@ -47,6 +48,7 @@ _REASONS = {
     Doing.END: "the thread that could make further tasks is not observed",
     Doing.SPAWN: "the thread that made the task is not observed",
     Doing.DEPENDENCE: "the thread that made the task ready is not observed",
+    Doing.TASK_LOCK: "the thread that released the mutex is not observed",
 }
 _REASONS_OF_CHAINS = {
     compiled.ABSENT_LANE: "the lane that ended the wait is not observed then",

@@ -12,7 +12,7 @@ import numpy as np
 from trimtab.analysis import compiled
 from trimtab.analysis.schedule_changes import Grain, LoopSchedules
 from trimtab.analysis.step_work import Floats, is_work, largest, ones
-from trimtab.analysis.task_changes import Chains, Making
+from trimtab.analysis.task_changes import Chains, Making, without_locks
 from trimtab.analysis.unequal_work import SharedWork, without_stragglers
 from trimtab.analysis.what_if import Change, Replays
 from trimtab.model import NO_SUBJECT
@@ -167,7 +167,7 @@ def _changes(replays: Replays) -> Iterator[_Tried]:
     if _saved_ns(steps, uninterrupted) + int(steps.delay_ns.sum()) >= least_ns:
         yield ChangeKind.NO_PREEMPTION, NO_SUBJECT, 0, Change(uninterrupted, has_delays=False)
     if steps.links.is_lock.any():
-        yield ChangeKind.NO_LOCK_WAITS, NO_SUBJECT, 0, Change(has_locks=False)
+        yield ChangeKind.NO_LOCK_WAITS, NO_SUBJECT, 0, without_locks(steps)
     shared = SharedWork(steps)
     for subject in shared.unbalanced(least_ns):
         yield ChangeKind.BALANCED, subject, 0, Change(shared.balanced(subject))

@@ -11,9 +11,10 @@ from trimtab.analysis.diagnosis import Diagnosis
 from trimtab.analysis.findings import finding
 from trimtab.analysis.job import Job
 from trimtab.analysis.process_report import ProcessReport
+from trimtab.analysis.task_findings import SUSPENDED_ACTIONS
 from trimtab.counted import counted
 from trimtab.model import NO_SUBJECT
-from trimtab.model.enumerations import BlameCause, Cause
+from trimtab.model.enumerations import BlameCause, Cause, WaitCause
 from trimtab.model.report import Finding, WhatIf
 
 # Where the replay of the unchanged run is further off, it proves nothing.
@@ -29,6 +30,9 @@ _CHANGES = {
     Cause.PROCESS_IMBALANCE: ChangeKind.SHARED_BY_PROCESSES,
     Cause.LATE_LOCALITY: ChangeKind.SHARED_BY_PROCESSES,
     Cause.LATE_WAKE_UPS: ChangeKind.NO_LATENCY,
+    Cause.TASK_CHAIN: ChangeKind.NO_CHAIN,
+    Cause.ONE_PRODUCER: ChangeKind.SHARED_MAKING,
+    Cause.SUSPENDED_TASKS: ChangeKind.NO_LOCK_WAITS,
 }
 
 
@@ -64,14 +68,19 @@ def _wall_s(job: Job) -> float:
 
 
 def _stragglers(job: Job, diagnosis: Diagnosis) -> list[Finding]:
-    """gain = by replay with stragglers at their median; where most time was waited for them."""
-    waits = [charge for charge in diagnosis.charges if charge.cause is BlameCause.STRAGGLER]
-    saved_s = _saved_s(diagnosis, ChangeKind.NO_STRAGGLERS)
+    """gain = by replay with stragglers at their median, at most what all lanes could do while some waited; where most was waited."""
+    waits = [
+        charge
+        for charge in diagnosis.charges
+        if charge.cause is BlameCause.STRAGGLER and charge.share != "no_core"
+    ]
+    waited_s = sum(charge.seconds for charge in waits)
+    # Long tasks that nobody waits for are work.
+    saved_s = min(_saved_s(diagnosis, ChangeKind.NO_STRAGGLERS), len(diagnosis.work_s) * waited_s)
     if not waits or saved_s < _LEAST_GAIN_SHARE * _wall_s(job):
         return []
     most = waits[0]
     process = job.parts[most.process]
-    waited_s = sum(charge.seconds for charge in waits)
     made = finding(
         Cause.STRAGGLER,
         process.places[most.subject][0] if most.subject != NO_SUBJECT else None,
@@ -115,20 +124,42 @@ def _saved_s(diagnosis: Diagnosis, kind: ChangeKind) -> float:
 
 def _predicted(known: Finding, job: Job, diagnosis: Diagnosis) -> Finding:
     predictions = diagnosis.predictions
-    kind = _CHANGES.get(Cause(known.cause))
-    if predictions is None or kind is None:
+    change = _change_for(known, job, predictions) if predictions is not None else None
+    if predictions is None or change is None:
         return known
-    for change in predictions.changes:
-        is_same_place = change.subject == NO_SUBJECT or (
-            _name(_place(job, predictions, change.subject)) == known.subject
-        )
-        if change.kind is kind and is_same_place:
-            gain_s = max(change.saved_s, 0.0)
-            margin_s = abs(predictions.error) * diagnosis.span_s
-            return replace(
-                known, gain_s=gain_s, gain_low_s=max(gain_s - margin_s, 0.0), gain_high_s=gain_s + margin_s
-            )
-    return known
+    gain_s = max(change.saved_s, 0.0)
+    if known.cause is Cause.STRAGGLER:
+        gain_s = min(gain_s, known.gain_s)
+    margin_s = abs(predictions.error) * diagnosis.span_s
+    return replace(
+        known, gain_s=gain_s, gain_low_s=max(gain_s - margin_s, 0.0), gain_high_s=gain_s + margin_s
+    )
+
+
+def _change_for(known: Finding, job: Job, predictions: Predictions) -> Prediction | None:
+    """What takes the cause away, at the finding's place; of a finding without a place, where it saves most."""
+    kind = _CHANGES.get(Cause(known.cause))
+    if known.cause is Cause.SUSPENDED_TASKS and known.action != SUSPENDED_ACTIONS[WaitCause.MUTEX]:
+        return None
+    changes = [change for change in predictions.changes if change.kind is kind]
+    if known.cause is Cause.FEW_WORKERS:
+        changes = _as_many_as_cpus(changes, known, job)
+    here = [
+        change
+        for change in changes
+        if known.subject is None
+        or change.subject == NO_SUBJECT
+        or _name(_place(job, predictions, change.subject)) == known.subject
+    ]
+    return max(here, key=lambda change: change.saved_s, default=None)
+
+
+def _as_many_as_cpus(changes: Sequence[Prediction], known: Finding, job: Job) -> list[Prediction]:
+    """The most further workers that were tried and have CPUs; one at least."""
+    parts = [part for part in job.parts if part.id in known.processes] or list(job.parts)
+    free = max(int(part.account.cpus) - len(part.workers) for part in parts)
+    counts = [change.count for change in changes if change.count <= max(free, 1)]
+    return [change for change in changes if change.count == max(counts, default=0)]
 
 
 def what_if_of(job: Job) -> tuple[WhatIf, ...]:

@@ -146,3 +146,11 @@ class Making:
         is_queued = np.zeros(len(steps), np.bool_)
         is_queued[made] = True
         return Change(factor, most_lead_ns=_queued_leads(steps, is_queued))
+
+
+def without_locks(steps: Steps) -> Change:
+    """Nobody waits for a lock; where tasks did, workers find tasks in queues and need not be woken for them."""
+    is_for_task = steps.links.is_lock & steps.is_pooled[steps.links.to_step]
+    if not is_for_task.any():
+        return Change(has_locks=False)
+    return Change(has_locks=False, most_lead_ns=_queued_leads(steps, steps.is_pooled))

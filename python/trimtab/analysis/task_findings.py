@@ -30,7 +30,7 @@ _LEAST_LOST = 0.1
 _LONG_TASK = 0.1
 _MANY_WAIT = 0.05
 _NATURAL = (WaitCause.FUTURE, WaitCause.SLOT, WaitCause.CHILDREN, WaitCause.TIME, WaitCause.OTHER)
-_ACTIONS = {
+SUSPENDED_ACTIONS = {
     WaitCause.FUTURE: "ask for results later: continuations (then, dataflow) start when their inputs are there",
     WaitCause.MUTEX: "hold the mutex for less, or give each task data of its own and merge once",
     WaitCause.BARRIER: "wait for neighbours instead of for all: a future for each",
@@ -92,6 +92,8 @@ def too_small(
 ) -> list[Finding]:
     """gain = (looking for work + the runtime's share of running tasks) / workers.
 
+    That share: a cost by task, at most what the tasks' own times leave of the time in which workers ran tasks, and at least what
+    these times surely do not explain.
     `unshared_s`: what other workers could have taken off, were the tasks not too short to be shared; it counts if they are.
     """
     mean = mean_task_s(tasks, workers)
@@ -99,8 +101,12 @@ def too_small(
         return []
     count = sum(task.count for task in tasks)
     looking = sum(worker.looks_busy for worker in workers)
-    handling = max(min(count * _TASK_S, sum(worker.runs for worker in workers)), beside_tasks_s(process))
-    share = (looking + handling) / sum(worker.runs + worker.looks_busy for worker in workers)
+    runs = sum(worker.runs for worker in workers)
+    left = runs - sum(task.total_s or 0.0 for task in tasks if not task.includes_inner)
+    # Where times of tasks leave nothing for the runtime, they include what it does.
+    most = left if left >= _LEAST_OVERHEAD * runs else runs
+    handling = max(min(count * _TASK_S, most), beside_tasks_s(process))
+    share = (looking + handling) / (runs + sum(worker.looks_busy for worker in workers))
     if share < _LEAST_OVERHEAD:
         return []
     return [
@@ -251,7 +257,9 @@ def _suspended(
             None,
             f"tasks were suspended {count} times for {total:.3g} s in all (waiting: {CAUSES[cause]}), "
             "while workers had nothing to run",
-            _ACTIONS.get(cause, "let fewer tasks wait at a time, or give the workers other ones meanwhile"),
+            SUSPENDED_ACTIONS.get(
+                cause, "let fewer tasks wait at a time, or give the workers other ones meanwhile"
+            ),
             min(total, _lost_s(account)) / _tasks_at_once(account, workers),
         )
     ]

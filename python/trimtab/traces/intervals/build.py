@@ -17,6 +17,7 @@ from trimtab.traces.intervals.lane_parts import LaneParts, parts_of
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import NO_LANE, Doing, Group, Integers, Intervals, Kind, Pace
 from trimtab.traces.intervals.moments import ends_of_tasks, progress_of_tasks
+from trimtab.traces.intervals.mutexes import MutexWaits
 from trimtab.traces.intervals.numbered import NumberedTasks
 from trimtab.traces.intervals.off_cpu import Absences, without_cpu
 from trimtab.traces.intervals.order import Turns
@@ -118,11 +119,12 @@ def _known(used: Sequence[LaneParts], built: Sequence[LaneParts], absences: Sequ
         ends_of_tasks(used, True),
         Awaited.of(used, gifts, tasks),
         first,
+        MutexWaits.of(used),
     )
 
 
 def _pieces(parts: LaneParts, at: int, known: Known, end: int) -> Pieces:
-    made = [inside(parts, at, known)]
+    made = [known.mutexes.while_locked(inside(parts, at, known))]
     if parts.is_worker:
         made.append(between_tasks(parts, at, known.outsider, _first_gift(known), end))
     elif len(parts.works) or parts.forks:

@@ -17,6 +17,7 @@ from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import lookup, values_at
 from trimtab.traces.intervals.model import NO_LANE, Doing, Integers, Pace
 from trimtab.traces.intervals.moments import Moments
+from trimtab.traces.intervals.mutexes import MutexWaits
 from trimtab.traces.intervals.order import Turns
 from trimtab.traces.intervals.pieces import Pieces, joined, pieces_of_lane
 from trimtab.traces.intervals.queued import though_there_was_one, until_last_made
@@ -36,6 +37,7 @@ class Known:
         ends: where workers' parts of tasks ended.
         awaited: tasks with identities, of lanes that are no workers.
         outsider: the thread outside of the task runtime that makes its tasks, by place; NO_LANE: none.
+        mutexes: that tasks of a runtime wait for.
     """
 
     teams: Teams
@@ -49,6 +51,7 @@ class Known:
     ends: Moments
     awaited: Awaited
     outsider: int
+    mutexes: MutexWaits
 
 
 def inside(parts: LaneParts, at: int, known: Known) -> Pieces:

@@ -66,3 +66,13 @@ def _moments(columns: Sequence[Integers | None]) -> Moments:
     own = [np.empty(0, np.int64) if column is None else column for column in columns]
     lane = np.repeat(np.arange(len(own)), [len(column) for column in own])
     return Moments.of(np.concatenate([np.empty(0, np.int64), *own]), lane)
+
+
+def union(low: Integers, high: Integers) -> tuple[Integers, Integers]:
+    """The times that lie in any of these, as ones that follow each other."""
+    order = np.argsort(low, kind="stable")
+    low, high = low[order], np.maximum.accumulate(high[order]) if len(high) else high
+    is_first = np.ones(len(low), np.bool_)
+    is_first[1:] = low[1:] > high[:-1]
+    first = np.flatnonzero(is_first)
+    return low[first], high[np.append(first[1:], len(low)) - 1] if len(first) else high

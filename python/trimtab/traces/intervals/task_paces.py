@@ -12,6 +12,7 @@ from trimtab.traces.intervals.gifts import Gifts
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import values_at
 from trimtab.traces.intervals.model import Booleans, Doing, Integers, Pace
+from trimtab.traces.intervals.moments import union
 from trimtab.traces.intervals.off_cpu import Absences
 from trimtab.traces.slices import Role
 
@@ -59,7 +60,7 @@ class TaskTimes:
         high = np.concatenate([own.before[own.is_given] for own in parts])
         return TaskTimes(
             tuple(TaskPaces(own.place, own.paces(medians, first_idle), own.made) for own in parts),
-            _union(low[high > low], high[high > low]),
+            union(low[high > low], high[high > low]),
         )
 
 
@@ -158,13 +159,3 @@ def _last_made(lane: LaneParts, place: Integers) -> Integers:
     is_in = (row >= 0) & (number[row] == created["b"].astype(np.int64)) & (number[row] > 0)
     np.maximum.at(made, row[is_in], ticks[is_in])
     return made
-
-
-def _union(low: Integers, high: Integers) -> tuple[Integers, Integers]:
-    """The times that lie in any of these, as ones that follow each other."""
-    order = np.argsort(low, kind="stable")
-    low, high = low[order], np.maximum.accumulate(high[order]) if len(high) else high
-    is_first = np.ones(len(low), np.bool_)
-    is_first[1:] = low[1:] > high[:-1]
-    first = np.flatnonzero(is_first)
-    return low[first], high[np.append(first[1:], len(low)) - 1] if len(first) else high
