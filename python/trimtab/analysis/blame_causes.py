@@ -20,6 +20,7 @@ _OF_ITSELF = (Pace.STRAGGLER, Pace.PREEMPTED)
 # Of a wait whose giver works.
 _OF_WAITS = {
     Doing.LOCK: BlameCause.LOCK_HOLDER,
+    Doing.TASK_LOCK: BlameCause.LOCK_HOLDER,
     Doing.TASKWAIT: BlameCause.DEPENDENCE_CHAIN,
     Doing.DEPENDENCE: BlameCause.DEPENDENCE_CHAIN,
     Doing.SPAWN: BlameCause.SPAWN_RATE,
@@ -36,7 +37,7 @@ _WITHOUT_GIVER = {
 }
 
 
-_NOT_WOKEN = "what let a suspended task go on is not recorded: a timer, or a thread outside of the runtime"
+_NOT_WOKEN = "what let a suspended task go on is not recorded: a timer, or a yield"
 # Of waits without a known giver, and of chains of waits that lead to none.
 _REASONS = {
     Doing.RESUMPTION: _NOT_WOKEN,
@@ -47,6 +48,7 @@ _REASONS = {
     Doing.END: "the thread that could make further tasks is not observed",
     Doing.SPAWN: "the thread that made the task is not observed",
     Doing.DEPENDENCE: "the thread that made the task ready is not observed",
+    Doing.TASK_LOCK: "the thread that released the mutex is not observed",
 }
 _REASONS_OF_CHAINS = {
     compiled.ABSENT_LANE: "the lane that ended the wait is not observed then",

@@ -47,6 +47,7 @@ SHARES = {
     Doing.FORK: "serial",
     Doing.ARRIVAL: "arrival",
     Doing.DEPENDENCE: "starved",
+    Doing.TASK_LOCK: "starved",
     Doing.SPAWN: "starved",
     Doing.NO_FURTHER_TASK: "starved",
     Doing.FAR_TASK: "starved",

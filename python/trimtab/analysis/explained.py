@@ -30,7 +30,7 @@ _CAUSES = {
     Cause.ONE_PRODUCER: (BlameCause.SPAWN_RATE,),
     Cause.LATE_WAKE_UPS: (BlameCause.WAKEUP_LATENCY,),
     Cause.LONG_TASK: (BlameCause.STRAGGLER, BlameCause.LAST_ARRIVAL),
-    Cause.SUSPENDED_TASKS: (BlameCause.DEPENDENCE_CHAIN,),
+    Cause.SUSPENDED_TASKS: (BlameCause.DEPENDENCE_CHAIN, BlameCause.LOCK_HOLDER),
     Cause.LATE_LOCALITY: (BlameCause.DEPENDENCE_CHAIN,),
     Cause.PROCESS_IMBALANCE: (BlameCause.DEPENDENCE_CHAIN,),
 }

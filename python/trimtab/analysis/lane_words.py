@@ -47,6 +47,7 @@ DOINGS = {
     Doing.TASKWAIT: (LaneState.NO_TASK, "waits for tasks in"),
     Doing.FORK: (LaneState.NO_REGION, "waits for the next region"),
     Doing.DEPENDENCE: (LaneState.NO_TASK, "has no task: their inputs are missing"),
+    Doing.TASK_LOCK: (LaneState.NO_TASK, "has no task: the next one waits for a mutex"),
     Doing.SPAWN: (LaneState.NO_TASK, "has no task until one is created"),
     Doing.NO_FURTHER_TASK: (LaneState.NO_TASK, "has no further task"),
     Doing.CAPPED: (LaneState.NO_TASK, "is kept from running tasks by the cap of workers"),
@@ -73,6 +74,7 @@ RESUMINGS = {
     **dict.fromkeys(
         (
             Doing.DEPENDENCE,
+            Doing.TASK_LOCK,
             Doing.SPAWN,
             Doing.FAR_TASK,
             Doing.NO_FURTHER_TASK,

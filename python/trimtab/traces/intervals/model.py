@@ -69,6 +69,8 @@ class Doing(IntEnum):
     """A worker without a task, from when a message of another process was sent until it was received."""
     END = 19
     """A worker behind the last task of all."""
+    TASK_LOCK = 22
+    """A worker without a task, until one that waits for a mutex gets it."""
 
 
 class Pace(IntEnum):

@@ -9,7 +9,7 @@ from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import NO_LANE, Booleans, Doing, Integers
 from trimtab.traces.intervals.pieces import Pieces, joined
 
-_FOR_TASKS = (int(Doing.DEPENDENCE), int(Doing.SPAWN), int(Doing.NO_FURTHER_TASK))
+_FOR_TASKS = tuple(map(int, (Doing.DEPENDENCE, Doing.TASK_LOCK, Doing.SPAWN, Doing.NO_FURTHER_TASK)))
 
 
 def though_there_was_one(pieces: Pieces, low: Integers, high: Integers) -> Pieces:

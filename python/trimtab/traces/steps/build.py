@@ -63,7 +63,7 @@ class _Builder:
             ),
             self._into_joins(arrivals, count),
             self._out_of_joins(arrivals, count),
-            self._of_tasks(tasks.step, tasks.giver, tasks.given),
+            self._from_pieces(tasks.step, tasks.giver, tasks.given, tasks.is_lock.astype(np.int64)),
             self._after_steps(tasks.later, tasks.earlier),
             self._of_clock(tasks.without_giver, tasks.ready, count + joins),
         ]
@@ -144,9 +144,6 @@ class _Builder:
     ) -> tuple[Integers, ...]:
         target = self._pieces_at(lane, at, "starting_at")
         return self._from_pieces(np.where(target >= 0, self._step[target], -1), giver, given, is_lock)
-
-    def _of_tasks(self, step: Integers, giver: Integers, given: Integers) -> tuple[Integers, ...]:
-        return self._from_pieces(step, giver, given, np.zeros(len(step), np.int64))
 
     def _from_pieces(
         self, to_step: Integers, giver: Integers, given: Integers, is_lock: Integers

@@ -27,6 +27,7 @@ class TaskDemands:
 
     Attributes:
         step, giver, given: the step waits until that lane has come to that moment (ticks); shape (gifts,).
+        is_lock: since the task there released a mutex.
         later, earlier: the first waits for the end of the second; shape (pairs,).
         without_giver: steps of which nobody of the process made them ready.
         ready: when each of those was.
@@ -36,6 +37,7 @@ class TaskDemands:
     step: Integers
     giver: Integers
     given: Integers
+    is_lock: Booleans
     later: Integers
     earlier: Integers
     without_giver: Integers
@@ -66,6 +68,7 @@ def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
         number[place[given]],
         gifts.lane[given],
         gifts.at[given],
+        gifts.doing[given] == int(Doing.TASK_LOCK),
         np.concatenate([later, steps.step[nested]]),
         np.concatenate([earlier, steps.step[nested - 1]]),
         number[is_alone],
