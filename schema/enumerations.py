@@ -138,7 +138,7 @@ EVENT_KIND = Enumeration(
             "edge",
             "task b could not go on before task a gave it something; LLVM's OpenMP tells only those where a had not ended when b was created",
             arg="wait_cause",
-            a="giving task",
+            a="giving task; 0: the lane's thread, outside of all tasks",
             b="receiving task",
         ),
         EventKind(

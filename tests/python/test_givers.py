@@ -187,10 +187,13 @@ def test_before_a_worker_begins_it_waits_for_the_thread_that_makes_its_runtime(t
     }
 
 
-def suspended(begin: float, number: int, resumed: float, end: float) -> list[tuple[float, bytes]]:
+def suspended(
+    begin: float, number: int, resumed: float, end: float, since: float | None = None
+) -> list[tuple[float, bytes]]:
+    since = (begin + resumed) / 2 if since is None else since
     return [
         *task(begin, end, number)[:1],
-        *instant((begin + resumed) / 2, EventKind.TASK_SUSPENDED, number, arg=WaitCause.FUTURE),
+        *instant(since, EventKind.TASK_SUSPENDED, number, arg=WaitCause.FUTURE),
         *instant(resumed, EventKind.TASK_RESUMED, number, arg=WaitCause.FUTURE),
         *task(begin, end, number)[1:],
     ]
@@ -210,6 +213,66 @@ def test_what_made_a_suspended_task_before_does_not_let_it_go_on(tmp_path: Path,
         }
     else:
         assert rows == {(1, 3, 6, Doing.RESUMPTION, Kind.WAITING, -1)}
+
+
+def test_who_waits_for_a_mutex_waits_for_the_task_that_had_it(tmp_path: Path) -> None:
+    waiting = [suspended(0, 1, 6, 10), state(3, WorkerState.IDLE), state(6, WorkerState.RUNS)]
+    gift = instant(5, EventKind.EDGE, 2, 1, WaitCause.MUTEX)
+    trace = trace_of(tmp_path, main_thread(0), *workers(waiting, [task(0, 10, 2), gift]))
+    assert rows_doing(trace, Doing.TASK_LOCK, Doing.DEPENDENCE) == {
+        (1, 3, 5, Doing.TASK_LOCK, Kind.WAITING, 2),
+        (1, 5, 6, Doing.TASK_LOCK, Kind.RESUMING, -1),
+    }
+    assert charges_of(diagnosis_of(trace))[BlameCause.LOCK_HOLDER, TASK] == 2.0
+
+
+def test_a_wait_for_several_holders_is_for_each_of_them_in_turn(tmp_path: Path) -> None:
+    """Task 2 has the mutex until 4 s, task 3 from then until 6 s; the lane of task 3 ran another task before."""
+    own = [suspended(0, 1, 6, 9, since=1), state(1, WorkerState.IDLE), state(6, WorkerState.RUNS)]
+    first = [task(0, 4, 2), instant(4, EventKind.EDGE, 2, 3, WaitCause.MUTEX), task(4, 9, 5, OTHER_TASK)]
+    second = [
+        suspended(0, 3, 4, 6, since=0.5),
+        task(0.5, 4, 4, OTHER_TASK),
+        instant(6, EventKind.EDGE, 3, 1, WaitCause.MUTEX),
+        task(6, 9, 6, OTHER_TASK),
+    ]
+    trace = trace_of(tmp_path, main_thread(0), *workers(own, first, second))
+    assert rows_doing(trace, Doing.TASK_LOCK) == {
+        (1, 1, 4, Doing.TASK_LOCK, Kind.WAITING, 2),
+        (1, 4, 6, Doing.TASK_LOCK, Kind.WAITING, 3),
+    }
+    charges = charges_of(diagnosis_of(trace))
+    assert charges[BlameCause.LOCK_HOLDER, TASK] == 3 + 2.0
+    assert (BlameCause.LOCK_HOLDER, OTHER_TASK) not in charges
+
+
+def test_a_thread_outside_lets_a_task_go_on(tmp_path: Path) -> None:
+    own = [suspended(0, 1, 6, 10), state(3, WorkerState.IDLE), state(6, WorkerState.RUNS)]
+    outside = lane(instant(5, EventKind.EDGE, 0, 1, WaitCause.CHANNEL), head={})
+    trace = trace_of(tmp_path, main_thread(0), *workers(own), outside)
+    assert (1, 3, 5, Doing.DEPENDENCE, Kind.WAITING, 2) in known(trace)
+    assert charges_of(diagnosis_of(trace))[BlameCause.SERIAL_PART, NO_SUBJECT] == 2.0
+    assert unattributed(trace) == 0
+
+
+def test_a_worker_whose_next_task_waited_for_one_of_a_message_waits_for_the_message(tmp_path: Path) -> None:
+    def traces(sent: float) -> tuple[Trace, ...]:
+        sender = [task(0, 9, 1), instant(sent, EventKind.PARCEL_SENT, 9, arg=1), state(9, WorkerState.IDLE)]
+        received = [*instant(5, EventKind.TASK_CREATED, 7), *instant(5, EventKind.PARCEL_RECEIVED, 7, 9)]
+        first = [state(1, WorkerState.IDLE), received, state(5, WorkerState.RUNS), task(5, 8, 7, OTHER_TASK)]
+        gift = instant(6, EventKind.EDGE, 7, 3, WaitCause.FUTURE)
+        second = [suspended(0, 3, 6, 9), state(2, WorkerState.IDLE), state(6, WorkerState.RUNS)]
+        return job_of(
+            tmp_path, [main_thread(0), *workers(sender)], [main_thread(), *workers([*first, gift], second)]
+        )
+
+    diagnosis = diagnosis_of_job(traces(4))
+    assert diagnosis is not None
+    remote = [c for c in diagnosis.charges if (c.waiting, c.process, c.subject) == (1, 0, TASK)]
+    # From 1 s on lane 1, from 2 s on lane 2, until the message was sent.
+    assert [(charge.cause, charge.seconds) for charge in remote] == [
+        (BlameCause.DEPENDENCE_CHAIN, pytest.approx(3.0 + 2.0))
+    ]
 
 
 def test_a_task_whose_stack_another_worker_took_over_ended_there(tmp_path: Path) -> None:

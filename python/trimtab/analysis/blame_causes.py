@@ -37,7 +37,7 @@ _WITHOUT_GIVER = {
 }
 
 
-_NOT_WOKEN = "what let a suspended task go on is not recorded: a timer, or a thread outside of the runtime"
+_NOT_WOKEN = "what let a suspended task go on is not recorded: a timer, or a yield"
 # Of waits without a known giver, and of chains of waits that lead to none.
 _REASONS = {
     Doing.RESUMPTION: _NOT_WOKEN,

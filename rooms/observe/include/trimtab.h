@@ -247,7 +247,8 @@ static inline void trimtab_edge(uint64_t before, uint64_t after) {
  * the one that runs on this thread), then task_ready (by: the task that made it so, or 0), task_begin, any number of
  * task_suspended and task_resumed (ticks: how long it was, 0: not known; on any thread), and task_end. Parts of tasks
  * nest on a thread: a task that waits on its stack while another runs is not suspended. Both levels: task_resumed.
- * task_edge: `after` could not go on before `before` gave it something; called by who gives, when it does.
+ * task_edge: `after` could not go on before `before` gave it something; called by who gives, when it does. before 0: code
+ * outside of all tasks gave it.
  */
 static inline const trimtab_api* trimtab_tasks_api(void) {
   const trimtab_api* const api = trimtab_attach();

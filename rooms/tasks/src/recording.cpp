@@ -60,6 +60,7 @@ struct arrived_parcel {
   std::uint32_t from = 0;
 };
 constinit thread_local arrived_parcel parcel_of_thread;
+constinit thread_local bool is_timer_thread = false;
 
 // True: the task goes on because of the parcel that this thread handles.
 bool is_answered(std::uint64_t task) noexcept {
@@ -231,8 +232,14 @@ void task_resumed(std::uint32_t subject, std::uint64_t task, cause reason, base:
 void edge(std::uint64_t predecessor, std::uint64_t successor, cause reason) noexcept {
   // An input of a task of a graph may have come long before the parcel.
   if (reason != cause::slot && is_answered(successor)) return;
-  if (predecessor != 0 && successor != 0) api->task_edge(predecessor, successor, number_of(reason));
+  // An input that code outside of all tasks gave is not given at this moment.
+  const bool is_given_now = predecessor != 0 || (reason != cause::slot && !is_timer_thread);
+  if (!is_given_now || successor == 0) return;
+  // In run directories an edge without a cause is a dependence of whole tasks, not of this moment.
+  api->task_edge(predecessor, successor, number_of(reason == cause::unknown ? cause::future : reason));
 }
+
+void this_thread_is_timer() noexcept { is_timer_thread = true; }
 
 // Of a library that is older than this, api ends before these functions.
 std::uint64_t parcel_sent(std::uint32_t subject, std::uint32_t to) noexcept {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "process_locks.hpp"
+#include "trimtab/tasks/core/recording.hpp"
 
 namespace trimtab::tasks {
 
@@ -80,6 +81,7 @@ class timer_service {
 
   void run() noexcept {
     pthread_setname_np(pthread_self(), "timers");
+    recording::this_thread_is_timer();
     std::unique_lock guard(m_lock);
     for (;;) {
       if (m_heap.empty()) {

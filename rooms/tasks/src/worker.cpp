@@ -57,6 +57,8 @@ void worker::run_recorded(task& item, task::place position) noexcept {
     recording::task_begin(subject, id);
     item.run(item, position);
     recording::task_end(subject, id);
+    // What the worker lets go on between two tasks is not given by the last one.
+    current()->m_running->id = 0;
     return;
   }
   const bool is_timed = m_tally.ran(subject);
@@ -126,11 +128,15 @@ void worker::suspend(wait_reason reason, const void* object, void (*published)(v
     void (*published)(void*, stack&) noexcept;
     void* argument;
   } given{published, argument};
+  stack& next = this_worker.unused_stack();
+  // Where the event has happened meanwhile, the task lets itself go on.
+  next.running.id = left.running.id;
   switching::switch_to(
-      &this_worker.unused_stack(),
+      &next,
       [](void* request_pointer, stack* left_now) noexcept {
         const publication copy = *static_cast<publication*>(request_pointer);
         copy.published(copy.argument, *left_now);
+        current()->m_running->id = 0;
       },
       &given);
   left.reason.store(wait_reason::not_waiting, std::memory_order_relaxed);
@@ -157,7 +163,8 @@ void worker::ready(stack& suspended) noexcept {
   worker* const this_worker = current();
   if (suspended.running.id != 0) [[unlikely]] {
     const bool is_in_task = this_worker != nullptr && this_worker->m_running != nullptr;
-    recording::edge(is_in_task ? this_worker->m_running->id : 0, suspended.running.id);
+    recording::edge(is_in_task ? this_worker->m_running->id : 0, suspended.running.id,
+                    cause_of(suspended.reason.load(std::memory_order_relaxed)));
   }
   if (this_worker != nullptr && this_worker->m_owner == suspended.owner) return this_worker->go_on(suspended);
   suspended.owner->place(suspended.resumption);

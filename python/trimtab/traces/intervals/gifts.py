@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from trimtab.model import Records
 from trimtab.model.enumerations import EventKind, WaitCause
 from trimtab.traces.columns import Groups, ordered
 from trimtab.traces.intervals.lane_parts import LaneParts
@@ -15,18 +16,23 @@ from trimtab.traces.intervals.lookup import lookup, values_at
 from trimtab.traces.intervals.model import NO_LANE, Doing, Integers
 from trimtab.traces.intervals.numbered import NumberedTasks
 
+# What one task gives another one.
+BY_TASKS = (int(Doing.DEPENDENCE), int(Doing.TASK_LOCK))
+
 
 @dataclass(frozen=True)
 class Gifts:
     """What made tasks ready, by task and time: it was created, its last input came, or another gave what it waited for.
 
     A suspension is a row, too (`Doing.RESUMPTION`): what was given before it does not let the task go on.
+    `giver`: the task that gave it; 0: none, or not known.
     """
 
     task: Integers
     at: Integers
     lane: Integers
     doing: Integers
+    giver: Integers
 
     @staticmethod
     def of(
@@ -39,10 +45,10 @@ class Gifts:
         tables = [table for at, parts in enumerate(lanes) for table in _gifts_of(parts, at)]
         tables += [table for parts in others for table in _gifts_of(parts, NO_LANE)]
         tables += [_ends_awaited(parts, tasks) for parts in lanes if tasks is not None]
-        columns = [np.concatenate([table[at] for table in tables]) for at in range(4)]
+        columns = [np.concatenate([table[at] for table in tables]) for at in range(5)]
         # Of one moment the suspension comes first, and the first lane last, so that it is found.
         is_gift = columns[3] != int(Doing.RESUMPTION)
-        order = ordered(columns[0], columns[1], is_gift, -columns[2], columns[3])
+        order = ordered(columns[0], columns[1], is_gift, -columns[2], columns[3], columns[4])
         return Gifts(*(column[order] for column in columns))
 
     @property
@@ -64,7 +70,10 @@ class Gifts:
         return self.of_tasks.latest(task, until)
 
 
-def _ends_awaited(parts: LaneParts, tasks: NumberedTasks) -> tuple[Integers, Integers, Integers, Integers]:
+_Table = tuple[Integers, Integers, Integers, Integers, Integers]
+
+
+def _ends_awaited(parts: LaneParts, tasks: NumberedTasks) -> _Table:
     """Dependences of tasks on others that ended later than they were reported: on earlier ones nobody waited."""
     events = parts.lane.events
     edges = events[(events["kind"] == EventKind.EDGE) & (events["arg"] == WaitCause.OTHER)]
@@ -72,21 +81,22 @@ def _ends_awaited(parts: LaneParts, tasks: NumberedTasks) -> tuple[Integers, Int
     end, lane = values_at(tasks.end, row, -1), values_at(tasks.lane, row, NO_LANE)
     is_later = end > edges["ticks"].astype(np.int64) - parts.start
     receiver = edges["b"].astype(np.int64)[is_later]
-    return receiver, end[is_later], lane[is_later], np.full(len(receiver), int(Doing.DEPENDENCE), np.int64)
+    doing = np.full(len(receiver), int(Doing.DEPENDENCE), np.int64)
+    return receiver, end[is_later], lane[is_later], doing, edges["a"].astype(np.int64)[is_later]
 
 
-def _gifts_of(parts: LaneParts, at: int) -> list[tuple[Integers, Integers, Integers, Integers]]:
+def _gifts_of(parts: LaneParts, at: int) -> list[_Table]:
     events = parts.lane.events
     received = events["a"][events["kind"] == EventKind.PARCEL_RECEIVED]
     start = np.uint64(parts.start)
     tables = []
-    for kind, field, doing in (
-        (EventKind.TASK_CREATED, "a", Doing.SPAWN),
-        (EventKind.TASK_READY, "a", Doing.DEPENDENCE),
-        (EventKind.EDGE, "b", Doing.DEPENDENCE),
-        (EventKind.TASK_SUSPENDED, "a", Doing.RESUMPTION),
-        (EventKind.PARCEL_RECEIVED, "a", Doing.MESSAGE),
-        (EventKind.ANSWER_RECEIVED, "a", Doing.MESSAGE),
+    for kind, field, giver, doing in (
+        (EventKind.TASK_CREATED, "a", "b", Doing.SPAWN),
+        (EventKind.TASK_READY, "a", "b", Doing.DEPENDENCE),
+        (EventKind.EDGE, "b", "a", Doing.DEPENDENCE),
+        (EventKind.TASK_SUSPENDED, "a", None, Doing.RESUMPTION),
+        (EventKind.PARCEL_RECEIVED, "a", None, Doing.MESSAGE),
+        (EventKind.ANSWER_RECEIVED, "a", None, Doing.MESSAGE),
     ):
         chosen = events["kind"] == kind
         if kind == EventKind.EDGE:
@@ -102,10 +112,17 @@ def _gifts_of(parts: LaneParts, at: int) -> list[tuple[Integers, Integers, Integ
                 own[field].astype(np.int64),
                 ticks,
                 np.full(count, at, np.int64),
-                np.full(count, int(doing), np.int64),
+                _doings(own, doing),
+                own[giver].astype(np.int64) if giver is not None else np.zeros(count, np.int64),
             )
         )
     return tables
+
+
+def _doings(events: Records, doing: Doing) -> Integers:
+    """Of events of one kind; who got a mutex waited for a lock."""
+    is_lock = (events["kind"] == EventKind.EDGE) & (events["arg"] == WaitCause.MUTEX)
+    return np.where(is_lock, int(Doing.TASK_LOCK), int(doing))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import WaitKind, WorkerState
 from trimtab.traces.intervals.awaited import Awaited, scope_of
 from trimtab.traces.intervals.barriers import Barriers, kinds_of
-from trimtab.traces.intervals.gifts import Gifts, LastTask
+from trimtab.traces.intervals.gifts import BY_TASKS, Gifts, LastTask
+from trimtab.traces.intervals.handed import along_gifts
 from trimtab.traces.intervals.holds import Holds
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import lookup, values_at
@@ -93,10 +94,18 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     for_tasks = np.concatenate([waits, barriers, joins, np.flatnonzero(role == Role.REGION)])
     _until_task_is_ready(made, for_tasks, at, known.awaited)
     states = np.flatnonzero(role == Role.STATE)
-    _without_task(made, states, kind, parts, known)
+    gift = np.full(len(made.low), -1, np.int64)
+    gift[states] = _without_task(made, states, kind, parts, known)
     within = states[np.isin(owner[states], parts.tasks()) & (made.low[states] < known.last_task.end)]
     _inside_task(made, within, at, known.ends)
-    made = _along_chains(made, for_tasks, known.awaited)
+    gift[within] = -1
+    is_given = gift >= 0
+    made = joined(
+        [
+            _along_chains(made.pick(~is_given), (np.cumsum(~is_given) - 1)[for_tasks], known.awaited),
+            along_gifts(made.pick(is_given), gift[is_given], known.gifts),
+        ]
+    )
     return though_there_was_one(until_last_made(made, at, *known.gifts.last_made), *known.tasks.queued)
 
 
@@ -234,8 +243,14 @@ def _at_barriers(made: Pieces, chosen: Integers, source: Integers, at: int, know
     _until_tasks_end(made, chosen, at, known.progress)
 
 
-def _without_task(made: Pieces, chosen: Integers, state: Integers, parts: LaneParts, known: Known) -> None:
-    """A worker looks for a task, or is parked, until it begins one: whoever made that one ready ended the wait."""
+def _without_task(
+    made: Pieces, chosen: Integers, state: Integers, parts: LaneParts, known: Known
+) -> Integers:
+    """A worker looks for a task, or is parked, until it begins one: whoever made that one ready ended the wait.
+
+    Returns:
+        The gift that ended each wait, by row; -1: no other task gave one.
+    """
     tasks = parts.works[parts.slices.role[parts.works] != Role.WORK]
     begins = parts.slices.ticks[tasks]
     following = np.searchsorted(begins, made.high[chosen], side="left")
@@ -265,6 +280,8 @@ def _without_task(made: Pieces, chosen: Integers, state: Integers, parts: LanePa
     capped = chosen[state[chosen] == WorkerState.CAPPED]
     _set_wait(made, capped, Doing.CAPPED)
     made.subject[chosen] = NO_SUBJECT
+    is_by_task = np.isin(made.doing[chosen], BY_TASKS) & (made.giver[chosen] != NO_LANE)
+    return np.where(is_by_task, gift, -1)
 
 
 def _inside_task(made: Pieces, chosen: Integers, at: int, ends: Moments) -> None:

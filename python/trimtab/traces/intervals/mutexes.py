@@ -1,4 +1,4 @@
-"""Tasks of a runtime that wait for mutexes: when they went on, and what workers without a task wait for meanwhile."""
+"""Tasks of a runtime that wait for mutexes, and what workers without a task wait for meanwhile."""
 
 from __future__ import annotations
 
@@ -20,20 +20,17 @@ class MutexWaits:
     """Suspensions for mutexes that ended.
 
     Attributes:
-        task, at: which tasks went on, and when; shape (resumptions,).
         low, high: times in which any task waited. They follow each other.
     """
 
-    task: Integers
-    at: Integers
     low: Integers
     high: Integers
 
     @staticmethod
     def of(lanes: Sequence[LaneParts]) -> MutexWaits:
         tables = [_resumptions(parts) for parts in lanes]
-        task, at, waited = (np.concatenate([table[column] for table in tables]) for column in range(3))
-        return MutexWaits(task, at, *union(at - waited, at))
+        at, waited = (np.concatenate([table[column] for table in tables]) for column in range(2))
+        return MutexWaits(*union(at - waited, at))
 
     def while_locked(self, pieces: Pieces) -> Pieces:
         """A lane's pieces; while tasks wait for mutexes its waits for inputs are for these: with the mutex free, it would have a task."""
@@ -53,9 +50,9 @@ class MutexWaits:
         return joined([pieces.pick(~is_wait), *parts])
 
 
-def _resumptions(parts: LaneParts) -> tuple[Integers, Integers, Integers]:
-    """Task, moment, and how long it had waited."""
+def _resumptions(parts: LaneParts) -> tuple[Integers, Integers]:
+    """When tasks went on, and how long each had waited."""
     events = parts.lane.events
     own = events[(events["kind"] == EventKind.TASK_RESUMED) & (events["arg"] == WaitCause.MUTEX)]
     at = np.maximum(own["ticks"].astype(np.int64) - parts.start, 0)
-    return own["a"].astype(np.int64), at, np.minimum(own["b"].astype(np.int64), at)
+    return at, np.minimum(own["b"].astype(np.int64), at)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trimtab.model.enumerations import EventKind
-from trimtab.traces.intervals.gifts import Gifts
+from trimtab.traces.intervals.gifts import BY_TASKS, Gifts
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import values_at
 from trimtab.traces.intervals.model import Booleans, Doing, Integers, Pace
@@ -99,8 +99,8 @@ class _Parts:
             _sums(row, high - low, len(place)),
             _sums(row, away, len(place)),
             values_at(gifts.at, gift, 0),
-            np.isin(values_at(gifts.doing, gift, -1), (int(Doing.SPAWN), int(Doing.DEPENDENCE))),
-            values_at(gifts.doing, gift, -1) == int(Doing.DEPENDENCE),
+            np.isin(values_at(gifts.doing, gift, -1), (int(Doing.SPAWN), *BY_TASKS)),
+            np.isin(values_at(gifts.doing, gift, -1), BY_TASKS),
             values_at(high, np.searchsorted(high, begin, side="right") - 1, 0),
             _last_made(lane, place),
         )

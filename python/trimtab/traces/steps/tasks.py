@@ -68,22 +68,13 @@ def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
         number[place[given]],
         gifts.lane[given],
         gifts.at[given],
-        _goes_on_with_mutex(lanes, task, begin)[place[given]] & (gifts.doing[given] != int(Doing.RESUMPTION)),
+        gifts.doing[given] == int(Doing.TASK_LOCK),
         np.concatenate([later, steps.step[nested]]),
         np.concatenate([earlier, steps.step[nested - 1]]),
         number[is_alone],
         ready[is_alone],
         by_message[is_alone],
     )
-
-
-def _goes_on_with_mutex(lanes: Lanes, task: Integers, begin: Integers) -> Booleans:
-    """Of steps by task and begin, those before which the task waited for a mutex."""
-    mutexes = lanes.known.mutexes
-    place = Groups.of(task, begin).earliest(mutexes.task, mutexes.at)
-    has_mutex = np.zeros(len(task), np.bool_)
-    has_mutex[place[place >= 0]] = True
-    return has_mutex
 
 
 def _nested(steps: TaskSteps) -> Integers:

@@ -33,7 +33,8 @@ class TaskEvents:
 
 def _events(parts: LaneParts, kind: EventKind) -> tuple[Numbers, Numbers, Integers, Integers, Integers]:
     events = parts.lane.events
-    own = events[(events["kind"] == kind) & (events["a"] != 0)]
+    # Code outside of all tasks may have given something.
+    own = events[(events["kind"] == kind) & ((events["a"] != 0) | (kind == EventKind.EDGE))]
     start = np.uint64(parts.start)
     ticks = (np.maximum(own["ticks"], start) - start).astype(np.int64)
     subject, arg = own["subject"].astype(np.int64), own["arg"].astype(np.int64)

@@ -108,7 +108,7 @@ enum class event_kind : std::uint16_t {
   task_suspended = 34,  // it leaves the lane's stack; arg: wait_cause; a: task; b: task that it waits for, or 0
   task_resumed = 35,    // on any lane; arg: wait_cause; a: task; b: ticks since it was suspended, 0: not known
   // task b could not go on before task a gave it something; LLVM's OpenMP tells only those where a had not ended when b was
-  // created; arg: wait_cause; a: giving task; b: receiving task
+  // created; arg: wait_cause; a: giving task; 0: the lane's thread, outside of all tasks; b: receiving task
   edge = 36,
   // a parcel for another locality of the job; the subject is that of the task that a call becomes, else that of the task
   // that sends an answer or a letter; arg: number of the other locality; a: parcel: unique among the parcels and tasks of

@@ -199,8 +199,10 @@ void task_suspended(std::uint32_t subject, std::uint64_t task, cause reason, std
 // On whatever thread. ticks: how long it was, 0: not known. At profile level, too (task may be 0 there).
 void task_resumed(std::uint32_t subject, std::uint64_t task, cause reason, base::ticks ticks = 0) noexcept;
 // `successor` could not continue before `predecessor` gave it something. Called by the one that gives it, at that moment.
-// predecessor 0: no task, but maybe a parcel that this thread handles.
+// predecessor 0: code outside of all tasks, or a parcel that this thread handles.
 void edge(std::uint64_t predecessor, std::uint64_t successor, cause reason = cause::future) noexcept;
+// What this thread lets go on waited for a time, and for no thread.
+void this_thread_is_timer() noexcept;
 
 // A parcel for locality `to` of a job: a call, whose task there will be of this subject, or what a task of this subject
 // answers. Returns the parcel's number, which travels with it; 0: it is not traced.
