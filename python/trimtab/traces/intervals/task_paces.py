@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trimtab.model.enumerations import EventKind
+from trimtab.traces.columns import numbered
 from trimtab.traces.intervals.gifts import Gifts
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import values_at
@@ -109,7 +110,8 @@ class _Parts:
         pace = np.full(len(self.place), int(Pace.USUAL), np.int64)
         is_prompt = self.before - self.ready < _AT_ONCE * self.work
         pace[self.is_chained & is_prompt & (self.ready > first_idle)] = int(Pace.CHAINED)
-        limit = np.array([_STRAGGLER * medians.get(kind, np.inf) for kind in self.subject.tolist()])
+        kinds, kind = numbered(self.subject)
+        limit = np.array([_STRAGGLER * medians.get(number, np.inf) for number in kinds.tolist()])[kind]
         pace[self.work - self.off_cpu > limit] = int(Pace.STRAGGLER)
         pace[(self.work > limit) & (self.work - self.off_cpu <= limit)] = int(Pace.PREEMPTED)
         return pace
