@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trimtab.model.enumerations import EventKind, WaitCause
 from trimtab.traces.columns import Groups, ordered
@@ -14,6 +15,8 @@ from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import lookup, values_at
 from trimtab.traces.intervals.model import NO_LANE, Doing, Integers
 from trimtab.traces.intervals.numbered import NumberedTasks
+
+_Table = tuple[Integers, Integers, NDArray[np.uint32], NDArray[np.int8]]
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Gifts:
     task: Integers
     at: Integers
     lane: Integers
-    doing: Integers
+    doing: NDArray[np.int8]
 
     @staticmethod
     def of(
@@ -42,8 +45,9 @@ class Gifts:
         columns = [np.concatenate([table[at] for table in tables]) for at in range(4)]
         # Of one moment the suspension comes first, and the first lane last, so that it is found.
         is_gift = columns[3] != int(Doing.RESUMPTION)
-        order = ordered(columns[0], columns[1], is_gift, -columns[2], columns[3])
-        return Gifts(*(column[order] for column in columns))
+        order = ordered(columns[0], columns[1], is_gift, ~columns[2], columns[3])
+        task, ticks, lane, doing = (column[order] for column in columns)
+        return Gifts(task, ticks, lane.astype(np.int64), doing)
 
     @property
     def last_made(self) -> tuple[int, int]:
@@ -64,20 +68,22 @@ class Gifts:
         return self.of_tasks.latest(task, until)
 
 
-def _ends_awaited(parts: LaneParts, tasks: NumberedTasks) -> tuple[Integers, Integers, Integers, Integers]:
+def _ends_awaited(parts: LaneParts, tasks: NumberedTasks) -> _Table:
     """Dependences of tasks on others that ended later than they were reported: on earlier ones nobody waited."""
     events = parts.lane.events
-    edges = events[(events["kind"] == EventKind.EDGE) & (events["arg"] == WaitCause.OTHER)]
+    edges = events[np.flatnonzero(parts.kinds == EventKind.EDGE)]
+    edges = edges[edges["arg"] == WaitCause.OTHER]
     row = lookup(tasks.number, edges["a"].astype(np.int64))
     end, lane = values_at(tasks.end, row, -1), values_at(tasks.lane, row, NO_LANE)
     is_later = end > edges["ticks"].astype(np.int64) - parts.start
     receiver = edges["b"].astype(np.int64)[is_later]
-    return receiver, end[is_later], lane[is_later], np.full(len(receiver), int(Doing.DEPENDENCE), np.int64)
+    doing = np.full(len(receiver), int(Doing.DEPENDENCE), np.int8)
+    return receiver, end[is_later], lane[is_later].astype(np.uint32), doing
 
 
-def _gifts_of(parts: LaneParts, at: int) -> list[tuple[Integers, Integers, Integers, Integers]]:
+def _gifts_of(parts: LaneParts, at: int) -> list[_Table]:
     events = parts.lane.events
-    received = events["a"][events["kind"] == EventKind.PARCEL_RECEIVED]
+    received = events["a"][parts.kinds == EventKind.PARCEL_RECEIVED]
     start = np.uint64(parts.start)
     tables = []
     for kind, field, doing in (
@@ -88,21 +94,21 @@ def _gifts_of(parts: LaneParts, at: int) -> list[tuple[Integers, Integers, Integ
         (EventKind.PARCEL_RECEIVED, "a", Doing.MESSAGE),
         (EventKind.ANSWER_RECEIVED, "a", Doing.MESSAGE),
     ):
-        chosen = events["kind"] == kind
-        if kind == EventKind.EDGE:
-            chosen &= events["arg"] != WaitCause.OTHER
+        chosen = parts.kinds == kind
         # Whoever received a parcel has made its task, but the cause is the sender.
         if len(received) and kind in (EventKind.TASK_CREATED, EventKind.TASK_READY):
             chosen &= ~np.isin(events["a"], received)
-        own = events[chosen]
+        own = events[np.flatnonzero(chosen)]
+        if kind == EventKind.EDGE:
+            own = own[own["arg"] != WaitCause.OTHER]
         count = len(own)
         ticks = (np.maximum(own["ticks"], start) - start).astype(np.int64)
         tables.append(
             (
                 own[field].astype(np.int64),
                 ticks,
-                np.full(count, at, np.int64),
-                np.full(count, int(doing), np.int64),
+                np.full(count, at, np.uint32),
+                np.full(count, int(doing), np.int8),
             )
         )
     return tables

@@ -150,7 +150,7 @@ def _sums(row: Integers, ticks: Integers, count: int) -> Integers:
 
 def _last_made(lane: LaneParts, place: Integers) -> Integers:
     """When each part made its last task: by the events of its lane that lie in it and name it."""
-    created = lane.lane.events[lane.lane.events["kind"] == EventKind.TASK_CREATED]
+    created = lane.lane.events[np.flatnonzero(lane.kinds == EventKind.TASK_CREATED)]
     made = np.full(len(place), -1, np.int64)
     if not len(place) or not len(created):
         return made

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from trimtab.traces.columns import different
+from trimtab.traces.columns import different, small
 from trimtab.traces.intervals.build import Lanes
 from trimtab.traces.intervals.pieces import joined
 from trimtab.traces.steps.cuts import LaneSteps, steps_of_lane
 from trimtab.traces.steps.delays import delays_of
 from trimtab.traces.steps.demands import Arrivals, Demands, arrivals_of, demands_of
-from trimtab.traces.steps.model import NO_PIECE, NO_STEP, Integers, StepLinks, StepPieces, Steps
+from trimtab.traces.steps.model import NO_PIECE, NO_STEP, Booleans, Integers, StepLinks, StepPieces, Steps
 from trimtab.traces.steps.tasks import TaskSteps, demands_of_tasks
 
 
@@ -41,17 +41,20 @@ class _Builder:
         self._place_of_lane = np.argsort(order)
         pieces = joined([lane.pieces for lane in built])
         self._low, self._high = pieces.low, pieces.high
-        self._step = np.concatenate(
+        step = np.concatenate(
             [lane.step + base for lane, base in zip(built, self._first_step[:-1], strict=True)]
         )
+        self._step = small(step, len(step))
         self._owner = np.concatenate([lane.owner for lane in built])
-        self._lane = np.repeat(np.arange(len(built)), [len(lane.step) for lane in built])
-        self._pieces = pieces
+        self._lane = np.repeat(
+            np.arange(len(built), dtype=np.int32), [len(lane.step) for lane in built]
+        )
+        self._doing, self._subject, self._pace = pieces.doing, pieces.subject, pieces.pace
         self._first_of_step = np.flatnonzero(np.diff(self._step, prepend=-1))
         self._last_of_step = np.append(self._first_of_step[1:], len(self._step)) - 1
         self._begin = self._low[self._first_of_step]
         self._end = self._high[self._last_of_step]
-        self._lane_of_step = self._lane[self._first_of_step]
+        self._lane_of_step = self._lane[self._first_of_step].astype(np.int64)
 
     def steps(self, demands: Demands, arrivals: Arrivals) -> Steps:
         count, joins = len(self._begin), arrivals.count
@@ -59,7 +62,7 @@ class _Builder:
         clocks = len(tasks.without_giver)
         parts = [
             self._of_demands(
-                demands.lane, demands.at, demands.giver, demands.given, demands.is_lock.astype(np.int64)
+                demands.lane, demands.at, demands.giver, demands.given, demands.is_lock
             ),
             self._into_joins(arrivals, count),
             self._out_of_joins(arrivals, count),
@@ -67,8 +70,14 @@ class _Builder:
             self._after_steps(tasks.later, tasks.earlier),
             self._of_clock(tasks.without_giver, tasks.ready, count + joins),
         ]
-        columns = [np.concatenate([part[at] for part in parts]) for at in range(7)]
-        to_step, from_step, from_piece, within, latency, is_lock, ready = columns
+        count_all = len(self._step) + joins + clocks
+        to_step, from_step, from_piece = (
+            small(np.concatenate([part[at] for part in parts]), count_all) for at in range(3)
+        )
+        within, latency, is_lock, ready = (
+            np.concatenate([part[at] for part in parts]) for at in range(3, 7)
+        )
+        del parts
         nothing = np.zeros(joins + clocks, np.int64)
         begin = np.concatenate([self._begin, nothing])
         lane = np.concatenate([self._lane_of_step, nothing - 1])
@@ -76,6 +85,7 @@ class _Builder:
         phase[:count] = self._phases(arrivals, count)
         start = int(self._low.min())
         lead_ns = self._in_ns(self._leads(to_step, ready, len(begin), start))
+        del ready
         clock = np.concatenate([np.zeros(count + joins, np.int64), np.maximum(tasks.ready - start, 0)])
         return Steps(
             StepPieces(
@@ -83,9 +93,9 @@ class _Builder:
                 self._in_ns(self._high),
                 self._lane,
                 self._step,
-                self._pieces.doing,
-                self._pieces.subject.astype(np.int64),
-                self._pieces.pace,
+                self._doing,
+                self._subject,
+                self._pace,
             ),
             StepLinks(
                 to_step,
@@ -116,7 +126,8 @@ class _Builder:
         )
 
     def _in_ns(self, ticks: Integers) -> Integers:
-        rounded: Integers = np.rint(ticks * self._ns).astype(np.int64)
+        scaled = ticks * self._ns
+        rounded: Integers = np.rint(scaled, out=scaled).astype(np.int64)
         return rounded
 
     def _task_steps(self) -> TaskSteps:
@@ -140,16 +151,16 @@ class _Builder:
         return found
 
     def _of_demands(
-        self, lane: Integers, at: Integers, giver: Integers, given: Integers, is_lock: Integers
+        self, lane: Integers, at: Integers, giver: Integers, given: Integers, is_lock: Booleans
     ) -> tuple[Integers, ...]:
         target = self._pieces_at(lane, at, "starting_at")
         return self._from_pieces(np.where(target >= 0, self._step[target], -1), giver, given, is_lock)
 
     def _of_tasks(self, step: Integers, giver: Integers, given: Integers) -> tuple[Integers, ...]:
-        return self._from_pieces(step, giver, given, np.zeros(len(step), np.int64))
+        return self._from_pieces(step, giver, given, np.zeros(len(step), np.bool_))
 
     def _from_pieces(
-        self, to_step: Integers, giver: Integers, given: Integers, is_lock: Integers
+        self, to_step: Integers, giver: Integers, given: Integers, is_lock: Booleans
     ) -> tuple[Integers, ...]:
         """Links from moments of lanes to steps; without those that have no end."""
         piece = self._pieces_at(giver, given, "running_at")
@@ -169,7 +180,7 @@ class _Builder:
             piece,
             end - self._low[piece],
             given - end,
-            is_lock.astype(np.int64),
+            is_lock.astype(np.bool_),
             given,
         )
 
