@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
 from trimtab.analysis.blame_causes import cause_of
+from trimtab.analysis.charge_classes import classes_of
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces.columns import ordered
 from trimtab.traces.intervals import NO_LANE, Group, Intervals, Kind
@@ -58,19 +59,15 @@ class Chain:
         return replace(self, links=links, process=places[self.process])
 
 
-def chains_of(intervals: Intervals) -> tuple[Chain, ...]:
-    """One for each cause and subject, longest first; none where damaged records contradict each other."""
-    try:
-        charges = compiled.charges(compiled.table_of(intervals), len(intervals.lanes))
-    except compiled.CompiledError:
-        return ()
+def chains_of(intervals: Intervals, charges: compiled.Table) -> tuple[Chain, ...]:
+    """One for each cause and subject, longest first."""
     longest: dict[tuple[BlameCause, int, int], int] = {}
     length = charges["end_ns"] - charges["begin_ns"]
-    lane = _lane_numbers(intervals)[charges["wait"]]
+    lane = _lane_numbers(intervals)
 
     def rank(at: int) -> tuple[int, int, int]:
         """Of equally long ones the earliest, of these the one of the first lane."""
-        return -int(length[at]), int(charges["begin_ns"][at]), int(lane[at])
+        return -int(length[at]), int(charges["begin_ns"][at]), int(lane[charges["wait"][at]])
 
     for at in _longest_of_classes(intervals, charges, length).tolist():
         key = cause_of_charge(intervals, charges, at)
@@ -110,23 +107,16 @@ def _lane_numbers(intervals: Intervals) -> Integers:
 
 
 def _longest_of_classes(intervals: Intervals, charges: compiled.Table, length: Integers) -> Integers:
-    """The longest charge of each pair of groups, and of each way in which chains end: there are few of these."""
-    culprit = charges["culprit"].astype(np.int64)
-    has_culprit = culprit != compiled.NO_INTERVAL
-    place = np.where(has_culprit, culprit, 0)
-    keys = [
-        intervals.group[charges["wait"].astype(np.int64)].astype(np.int64),
-        np.where(has_culprit, intervals.group[place], -1).astype(np.int64),
-        np.where(has_culprit, intervals.kind[place], -1).astype(np.int64),
-        charges["end"].astype(np.int64),
-    ]
-    lane = _lane_numbers(intervals)[charges["wait"]]
-    order = np.lexsort((-lane, -charges["begin_ns"], length, *keys))
-    changes = np.zeros(len(order), np.bool_)
-    changes[-1:] = True
-    for key in keys:
-        changes[:-1] |= key[order][1:] != key[order][:-1]
-    return order[changes]
+    """The longest charge of each class, of which there are few; of equally long ones the earliest, then the first lane's."""
+    place, first = classes_of(intervals, charges)
+    longest = np.zeros(len(first), np.int64)
+    np.maximum.at(longest, place, length)
+    rows = np.flatnonzero(length == longest[place])
+    lane = _lane_numbers(intervals)[charges["wait"][rows]]
+    rows = rows[np.lexsort((lane, charges["begin_ns"][rows], place[rows]))]
+    is_first = np.diff(place[rows], prepend=-1) > 0
+    earliest: Integers = rows[is_first]
+    return earliest
 
 
 def cause_of_charge(intervals: Intervals, charges: compiled.Table, at: int) -> tuple[BlameCause, int, int]:

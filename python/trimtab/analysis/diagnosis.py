@@ -34,7 +34,7 @@ from trimtab.traces.intervals import (
     lanes_of,
 )
 from trimtab.traces.recorded_part import recorded_part
-from trimtab.traces.steps import Member, steps_of_job, steps_of_lanes
+from trimtab.traces.steps import Member, Steps, steps_of_job, steps_of_lanes
 
 # Of a process whose steps are replayed: more take gigabytes.
 _MOST_PIECES = 8_000_000
@@ -150,24 +150,26 @@ def diagnosis_of(trace: Trace, parts: Sequence[LaneParts] | None = None) -> Diag
         return None
     unknown_s = (trace.end_ticks - known.end_ticks) * trace.process.tick_s
     # What a change saves in a part of the run says nothing of the rest.
-    predictions = _predictions(lanes) if unknown_s == 0 else None
+    steps = _steps(lanes) if unknown_s == 0 else None
     intervals = intervals_of_lanes(lanes)
     del lanes  # of a long trace these take gigabytes
-    diagnosis = _diagnosed(intervals)
+    predictions = predictions_of(steps) if steps is not None else None
+    del steps
+    diagnosis, charges = _diagnosed(intervals)
     if diagnosis is None:
         return None
-    if len(intervals) > _MOST_PIECES:
+    if charges is None:
         return replace(diagnosis, predictions=predictions, unknown_s=unknown_s)
     return replace(
         diagnosis,
         predictions=predictions,
-        chains=chains_of(intervals),
-        phases=_phases(intervals),
+        chains=chains_of(intervals, charges),
+        phases=_phases(intervals, charges),
         unknown_s=unknown_s,
     )
 
 
-def _phases(intervals: Intervals) -> tuple[RunPhase, ...]:
+def _phases(intervals: Intervals, charges: compiled.Table) -> tuple[RunPhase, ...]:
     def cause_of_group(at: int, kind: Kind) -> BlameCause | None:
         doing = intervals.groups[at].doing
         is_lost = kind is not Kind.WAITING and doing in SHARES
@@ -177,7 +179,7 @@ def _phases(intervals: Intervals) -> tuple[RunPhase, ...]:
         cause, subject, _ = cause_of_charge(of, charges, at)
         return cause, subject
 
-    return phases_of(intervals, cause_of_wait, cause_of_group)
+    return phases_of(intervals, charges, cause_of_wait, cause_of_group)
 
 
 def diagnosis_of_job(traces: Sequence[Trace]) -> Diagnosis | None:
@@ -193,10 +195,10 @@ def diagnosis_of_job(traces: Sequence[Trace]) -> Diagnosis | None:
         [traces[place] for place in places], [intervals_of_lanes(lanes) for _, lanes in complete], places
     )
     del complete
-    diagnosis = _diagnosed(whole)
+    diagnosis, charges = _diagnosed(whole)
     if diagnosis is None:
         return None
-    chains = chains_of(whole) if len(whole) <= _MOST_PIECES else ()
+    chains = chains_of(whole, charges) if charges is not None else ()
     return replace(diagnosis, places=places, predictions=predictions, chains=chains)
 
 
@@ -215,19 +217,22 @@ def renumbered(diagnosis: Diagnosis, places: Sequence[int]) -> Diagnosis:
     )
 
 
-def _diagnosed(intervals: Intervals) -> Diagnosis | None:
-    table = compiled.table_of(intervals)
+def _diagnosed(intervals: Intervals) -> tuple[Diagnosis | None, compiled.Table | None]:
+    """Without a diagnosis where damaged records contradict each other; and the charges of waits, unless there are too many intervals."""
+    table, charges = compiled.table_of(intervals), None
     try:
         sums = compiled.blame(table, len(intervals.lanes))
         path = compiled.critical_path(table, len(intervals.lanes))
+        if len(intervals) <= _MOST_PIECES:
+            charges = compiled.charges(table, len(intervals.lanes))
     except compiled.CompiledError:
-        return None
+        return None, None
     del table
     length = intervals.end_ns - intervals.begin_ns
     is_work = (intervals.kind == Kind.BUSY) & _is_doing(intervals, (Doing.WORK, Doing.SERIAL))
     work = np.bincount(intervals.lane, weights=np.where(is_work, length, 0), minlength=len(intervals.lanes))
     took_part = np.array(intervals.took_part)
-    return Diagnosis(
+    diagnosis = Diagnosis(
         _charges([*_of_waits(intervals, sums), *_of_others(intervals)]),
         _path(intervals, path),
         tuple((work[took_part] * 1e-9).tolist()),
@@ -236,6 +241,7 @@ def _diagnosed(intervals: Intervals) -> Diagnosis | None:
         has_messages=any(group.doing is Doing.MESSAGE for group in intervals.groups),
         wake_ups=_wake_ups(intervals),
     )
+    return diagnosis, charges
 
 
 def _wake_ups(intervals: Intervals) -> WakeUps:
@@ -249,11 +255,11 @@ def _wake_ups(intervals: Intervals) -> WakeUps:
     return WakeUps(len(late_s), float(late_s.sum()), float(p50_s), float(p99_s))
 
 
-def _predictions(lanes: Lanes) -> Predictions | None:
+def _steps(lanes: Lanes) -> Steps | None:
+    """None where there is no work, or too much of it."""
     if sum(len(pieces.low) for pieces in lanes.pieces) > _MOST_PIECES:
         return None
-    steps = steps_of_lanes(lanes)
-    return predictions_of(steps) if steps is not None else None
+    return steps_of_lanes(lanes)
 
 
 def _predictions_of_job(own: Sequence[tuple[Trace, Lanes]], places: Sequence[int]) -> Predictions | None:

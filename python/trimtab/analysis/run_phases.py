@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
+from trimtab.analysis.charge_classes import classes_of
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces.intervals import Doing, Intervals, Kind
@@ -45,12 +46,14 @@ class RunPhase:
 
 def phases_of(
     intervals: Intervals,
+    charges: compiled.Table,
     cause_of_charge: Callable[[Intervals, compiled.Table, int], _Cause],
     cause_of_group: Callable[[int, Kind], BlameCause | None],
 ) -> tuple[RunPhase, ...]:
-    """In order of time; empty where the run does not change, or damaged records contradict each other.
+    """In order of time; empty where the run does not change.
 
     Args:
+        charges: of all waits.
         cause_of_charge: of a charge of waiting, by its place in the table.
         cause_of_group: why time of that group and kind is lost without waiting; None: it is not.
     """
@@ -60,23 +63,27 @@ def phases_of(
     cuts = [0, *sorted(_cuts(mix, 0, _WINDOWS)), _WINDOWS]
     if len(cuts) < 3:
         return ()
-    try:
-        charges = compiled.charges(compiled.table_of(intervals), len(intervals.lanes))
-    except compiled.CompiledError:
-        return ()
     bounds = edges[cuts]
     lost = _lost(intervals, charges, bounds, cause_of_charge, cause_of_group)
     return tuple(_phases(intervals, bounds, lost))
 
 
 def _sums(begin: Integers, end: Integers, edges: Floats, kind: Integers, kinds: int) -> Floats:
-    """Time by window and kind, shape (windows, kinds): of all that ended before an edge, and parts of what had begun."""
-    sums = np.zeros((len(edges), kinds))
-    for at, edge in enumerate(edges):
-        spent = np.clip(edge - begin, 0, end - begin)
-        sums[at] = np.bincount(kind, weights=spent, minlength=kinds)
-    windows: Floats = np.diff(sums, axis=0)
-    return windows
+    """Time by window and kind, shape (windows, kinds).
+
+    What lies in one window is added up at once. The few others are cut at the edges, which are ascending.
+    """
+    window = np.searchsorted(edges, begin, side="right") - 1
+    windows = len(edges) - 1
+    is_cut = (window < 0) | (window >= windows) | (end > edges[np.clip(window + 1, 0, windows)])
+    length = np.where(is_cut, 0, end - begin)
+    cell = np.where(is_cut, 0, window) * kinds + kind
+    sums: Floats = np.bincount(cell, weights=length, minlength=windows * kinds).reshape(windows, kinds)
+    begin, end, kind = begin[is_cut], end[is_cut], kind[is_cut]
+    for at, (low, high) in enumerate(pairwise(edges.tolist())):
+        inside = np.maximum(np.minimum(end, high) - np.maximum(begin, low), 0)
+        sums[at] += np.bincount(kind, weights=inside, minlength=kinds)
+    return sums
 
 
 def _mix(intervals: Intervals, edges: Floats) -> Floats:
@@ -135,24 +142,8 @@ def _lost(
 ) -> dict[_Cause, Floats]:
     """Lost lane time by cause and subject, in each phase."""
     lost: dict[_Cause, Floats] = {}
-    wait, culprit = charges["wait"].astype(np.int64), charges["culprit"].astype(np.int64)
-    place = np.where(culprit != compiled.NO_INTERVAL, culprit, 0)
-    classes = np.stack(
-        [
-            intervals.group[wait],
-            np.where(culprit != compiled.NO_INTERVAL, intervals.group[place], -1),
-            intervals.kind[place],
-            charges["end"],
-        ]
-    )
-    _, first, number = np.unique(classes, axis=1, return_index=True, return_inverse=True)
-    sums = _sums(
-        charges["begin_ns"].astype(np.int64),
-        charges["end_ns"].astype(np.int64),
-        bounds,
-        number.reshape(-1),
-        len(first),
-    )
+    place, first = classes_of(intervals, charges)
+    sums = _sums(charges["begin_ns"], charges["end_ns"], bounds, place, len(first))
     for column, at in enumerate(first.tolist()):
         key = cause_of_charge(intervals, charges, at)
         lost[key] = lost.get(key, np.zeros(len(bounds) - 1)) + sums[:, column]

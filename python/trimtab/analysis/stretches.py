@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
 from trimtab.analysis.blame_causes import cause_of, cause_of_itself
+from trimtab.analysis.charge_classes import GROUP_BITS, WAIT, keys_of_waits
 from trimtab.analysis.lane_words import DOINGS, RESUMINGS, STATE_NAMES, LaneState
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
@@ -81,7 +82,7 @@ def stretches_from(intervals: Intervals, charges: compiled.Table) -> Stretches:
     begin = np.concatenate([intervals.begin_ns[others], charges["begin_ns"]])
     end = np.concatenate([intervals.end_ns[others], charges["end_ns"]])
     numbers, own = numbered(
-        np.concatenate([_keys_of_others(intervals, others), _keys_of_waits(intervals, charges)])
+        np.concatenate([_keys_of_others(intervals, others), keys_of_waits(intervals, charges)])
     )
     classes, place = _classes(intervals.groups, numbers)
     kind = place[own].astype(np.int32)
@@ -101,23 +102,8 @@ def stretches_from(intervals: Intervals, charges: compiled.Table) -> Stretches:
     )
 
 
-# A key: whether it is a wait, its group, and of a wait the culprit's group and kind, and how the chain ends.
-_GROUP_BITS = 26
-_WAIT = 1 << 62
-
-
 def _keys_of_others(intervals: Intervals, rows: Integers) -> Integers:
-    return intervals.group[rows].astype(np.int64) << (_GROUP_BITS + 4) | intervals.kind[rows].astype(np.int64)
-
-
-def _keys_of_waits(intervals: Intervals, charges: compiled.Table) -> Integers:
-    has_culprit = charges["culprit"] != compiled.NO_INTERVAL
-    culprit = np.where(has_culprit, charges["culprit"], 0).astype(np.int64)
-    group = np.where(has_culprit, intervals.group[culprit], 0).astype(np.int64)
-    kind = np.where(has_culprit, intervals.kind[culprit], 0).astype(np.int64)
-    wait_group = intervals.group[charges["wait"].astype(np.int64)].astype(np.int64)
-    end = charges["end"].astype(np.int64)
-    return _WAIT | wait_group << (_GROUP_BITS + 4) | group << 4 | end << 2 | kind
+    return intervals.group[rows].astype(np.int64) << (GROUP_BITS + 4) | intervals.kind[rows].astype(np.int64)
 
 
 def _classes(groups: tuple[Group, ...], numbers: Integers) -> tuple[tuple[LaneClass, ...], NDArray[np.int32]]:
@@ -128,11 +114,11 @@ def _classes(groups: tuple[Group, ...], numbers: Integers) -> tuple[tuple[LaneCl
 
 
 def _class_of(groups: tuple[Group, ...], key: int) -> LaneClass:
-    group = groups[key >> (_GROUP_BITS + 4) & (1 << _GROUP_BITS) - 1]
+    group = groups[key >> (GROUP_BITS + 4) & (1 << GROUP_BITS) - 1]
     state, words = DOINGS[group.doing]
     kind = Kind(key & 3)
-    if key & _WAIT:
-        end, culprit = key >> 2 & 3, groups[key >> 4 & (1 << _GROUP_BITS) - 1]
+    if key & WAIT:
+        end, culprit = key >> 2 & 3, groups[key >> 4 & (1 << GROUP_BITS) - 1]
         is_known = end == compiled.AT_INTERVAL
         blamed = culprit.subject if is_known else group.subject
         return LaneClass(state, words, group.subject, cause_of(group, end, culprit, kind), blamed)

@@ -30,18 +30,18 @@ def _first_links(steps: Steps) -> Integers:
     """The earliest link into each step of a task: what made the task, if that is known."""
     links = steps.links
     into_task = np.flatnonzero(steps.is_pooled[links.to_step])
-    order = into_task[np.lexsort((_moments(steps)[into_task], links.to_step[into_task]))]
-    _, first = np.unique(links.to_step[order], return_index=True)
-    return order[first]
+    order = into_task[ordered(links.to_step[into_task], _moments(steps)[into_task])]
+    first: Integers = order[np.diff(links.to_step[order], prepend=-1) > 0]
+    return first
 
 
 def _begins_task(steps: Steps) -> Booleans:
     """Of each step, whether it is the first one of its task."""
     tasks = np.flatnonzero(steps.owner != 0)
-    order = tasks[np.lexsort((steps.begin_ns[tasks], steps.owner[tasks]))]
-    _, first = np.unique(steps.owner[order], return_index=True)
-    begins = np.zeros(len(steps), np.bool_)
-    begins[order[first]] = True
+    order = tasks[ordered(steps.owner[tasks], steps.begin_ns[tasks])]
+    owner, begins = steps.owner[order], np.zeros(len(steps), np.bool_)
+    begins[order[:1]] = True
+    begins[order[1:][owner[1:] != owner[:-1]]] = True
     return begins
 
 
@@ -100,7 +100,9 @@ class Chains:
 
     def subjects(self, least_ns: float) -> list[int]:
         """Kinds of tasks with such inputs, those whose waiting tasks compute most first."""
-        waiting = np.unique(self._steps.links.to_step[self._is_input])
+        is_waiting = np.zeros(len(self._steps), np.bool_)
+        is_waiting[self._steps.links.to_step[self._is_input]] = True
+        waiting = np.flatnonzero(is_waiting)
         return largest(self._subject[waiting], work_of_steps(self._steps)[waiting], least_ns)
 
     def without(self, subject: int) -> Change:

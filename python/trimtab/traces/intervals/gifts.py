@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trimtab.model import Records
 from trimtab.model.enumerations import EventKind, WaitCause
@@ -18,6 +19,7 @@ from trimtab.traces.intervals.numbered import NumberedTasks
 
 # What one task gives another one.
 BY_TASKS = (int(Doing.DEPENDENCE), int(Doing.TASK_LOCK))
+_Table = tuple[Integers, Integers, NDArray[np.uint32], NDArray[np.int8], Integers]
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Gifts:
     task: Integers
     at: Integers
     lane: Integers
-    doing: Integers
+    doing: NDArray[np.int8]
     giver: Integers
 
     @staticmethod
@@ -48,8 +50,9 @@ class Gifts:
         columns = [np.concatenate([table[at] for table in tables]) for at in range(5)]
         # Of one moment the suspension comes first, and the first lane last, so that it is found.
         is_gift = columns[3] != int(Doing.RESUMPTION)
-        order = ordered(columns[0], columns[1], is_gift, -columns[2], columns[3], columns[4])
-        return Gifts(*(column[order] for column in columns))
+        order = ordered(columns[0], columns[1], is_gift, ~columns[2], columns[3], columns[4])
+        task, ticks, lane, doing, giver = (column[order] for column in columns)
+        return Gifts(task, ticks, lane.astype(np.int64), doing, giver)
 
     @property
     def last_made(self) -> tuple[int, int]:
@@ -70,24 +73,23 @@ class Gifts:
         return self.of_tasks.latest(task, until)
 
 
-_Table = tuple[Integers, Integers, Integers, Integers, Integers]
-
-
 def _ends_awaited(parts: LaneParts, tasks: NumberedTasks) -> _Table:
     """Dependences of tasks on others that ended later than they were reported: on earlier ones nobody waited."""
     events = parts.lane.events
-    edges = events[(events["kind"] == EventKind.EDGE) & (events["arg"] == WaitCause.OTHER)]
+    edges = events[np.flatnonzero(parts.kinds == EventKind.EDGE)]
+    edges = edges[edges["arg"] == WaitCause.OTHER]
     row = lookup(tasks.number, edges["a"].astype(np.int64))
     end, lane = values_at(tasks.end, row, -1), values_at(tasks.lane, row, NO_LANE)
     is_later = end > edges["ticks"].astype(np.int64) - parts.start
     receiver = edges["b"].astype(np.int64)[is_later]
-    doing = np.full(len(receiver), int(Doing.DEPENDENCE), np.int64)
-    return receiver, end[is_later], lane[is_later], doing, edges["a"].astype(np.int64)[is_later]
+    doing = np.full(len(receiver), int(Doing.DEPENDENCE), np.int8)
+    giver = edges["a"].astype(np.int64)[is_later]
+    return receiver, end[is_later], lane[is_later].astype(np.uint32), doing, giver
 
 
 def _gifts_of(parts: LaneParts, at: int) -> list[_Table]:
     events = parts.lane.events
-    received = events["a"][events["kind"] == EventKind.PARCEL_RECEIVED]
+    received = events["a"][parts.kinds == EventKind.PARCEL_RECEIVED]
     start = np.uint64(parts.start)
     tables = []
     for kind, field, giver, doing in (
@@ -98,20 +100,20 @@ def _gifts_of(parts: LaneParts, at: int) -> list[_Table]:
         (EventKind.PARCEL_RECEIVED, "a", None, Doing.MESSAGE),
         (EventKind.ANSWER_RECEIVED, "a", None, Doing.MESSAGE),
     ):
-        chosen = events["kind"] == kind
-        if kind == EventKind.EDGE:
-            chosen &= events["arg"] != WaitCause.OTHER
+        chosen = parts.kinds == kind
         # Whoever received a parcel has made its task, but the cause is the sender.
         if len(received) and kind in (EventKind.TASK_CREATED, EventKind.TASK_READY):
             chosen &= ~np.isin(events["a"], received)
-        own = events[chosen]
+        own = events[np.flatnonzero(chosen)]
+        if kind == EventKind.EDGE:
+            own = own[own["arg"] != WaitCause.OTHER]
         count = len(own)
         ticks = (np.maximum(own["ticks"], start) - start).astype(np.int64)
         tables.append(
             (
                 own[field].astype(np.int64),
                 ticks,
-                np.full(count, at, np.int64),
+                np.full(count, at, np.uint32),
                 _doings(own, doing),
                 own[giver].astype(np.int64) if giver is not None else np.zeros(count, np.int64),
             )
@@ -119,10 +121,10 @@ def _gifts_of(parts: LaneParts, at: int) -> list[_Table]:
     return tables
 
 
-def _doings(events: Records, doing: Doing) -> Integers:
+def _doings(events: Records, doing: Doing) -> NDArray[np.int8]:
     """Of events of one kind; who got a mutex waited for a lock."""
     is_lock = (events["kind"] == EventKind.EDGE) & (events["arg"] == WaitCause.MUTEX)
-    return np.where(is_lock, int(Doing.TASK_LOCK), int(doing))
+    return np.where(is_lock, np.int8(Doing.TASK_LOCK), np.int8(doing))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,11 @@ class LaneParts:
         """The process's first thread."""
         return bool(self.lane.header["is_main"])
 
+    @cached_property
+    def kinds(self) -> NDArray[np.uint16]:
+        """Kinds of the lane's events, side by side in memory: looked at once for each kind."""
+        return np.ascontiguousarray(self.lane.events["kind"])
+
     def event(self, name: str, places: NDArray[Any]) -> Integers:
         """A field of the events that slices come from."""
         values: Integers = self.lane.events[name][self.slices.source[places]].astype(np.int64)
@@ -93,7 +99,7 @@ class LaneParts:
     def moments(self, *kinds: EventKind) -> Integers:
         """When events of these kinds were recorded."""
         events = self.lane.events
-        ticks = events["ticks"][among(events["kind"], kinds)]
+        ticks = events["ticks"][among(self.kinds, kinds)]
         start = np.uint64(self.start)
         since_start: Integers = (np.maximum(ticks, start) - start).astype(np.int64)
         return since_start

@@ -19,7 +19,7 @@ def among(values: NDArray[Any], few: Sequence[int]) -> Booleans:
     return found
 
 
-def values_at(values: Integers, places: Integers, otherwise: int) -> Integers:
+def values_at(values: NDArray[np.signedinteger[Any]], places: Integers, otherwise: int) -> Integers:
     """The values at these places; `otherwise` at -1."""
     if not len(values):
         return np.full(len(places), otherwise, np.int64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trimtab.model.enumerations import EventKind
+from trimtab.traces.columns import numbered
 from trimtab.traces.intervals.gifts import BY_TASKS, Gifts
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import values_at
@@ -110,7 +111,8 @@ class _Parts:
         pace = np.full(len(self.place), int(Pace.USUAL), np.int64)
         is_prompt = self.before - self.ready < _AT_ONCE * self.work
         pace[self.is_chained & is_prompt & (self.ready > first_idle)] = int(Pace.CHAINED)
-        limit = np.array([_STRAGGLER * medians.get(kind, np.inf) for kind in self.subject.tolist()])
+        kinds, kind = numbered(self.subject)
+        limit = np.array([_STRAGGLER * medians.get(number, np.inf) for number in kinds.tolist()])[kind]
         pace[self.work - self.off_cpu > limit] = int(Pace.STRAGGLER)
         pace[(self.work > limit) & (self.work - self.off_cpu <= limit)] = int(Pace.PREEMPTED)
         return pace
@@ -149,7 +151,7 @@ def _sums(row: Integers, ticks: Integers, count: int) -> Integers:
 
 def _last_made(lane: LaneParts, place: Integers) -> Integers:
     """When each part made its last task: by the events of its lane that lie in it and name it."""
-    created = lane.lane.events[lane.lane.events["kind"] == EventKind.TASK_CREATED]
+    created = lane.lane.events[np.flatnonzero(lane.kinds == EventKind.TASK_CREATED)]
     made = np.full(len(place), -1, np.int64)
     if not len(place) or not len(created):
         return made

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from trimtab.traces.columns import different
+from trimtab.traces.columns import different, small
 from trimtab.traces.intervals.build import Lanes
 from trimtab.traces.intervals.pieces import joined
 from trimtab.traces.steps.cuts import LaneSteps, steps_of_lane
@@ -53,34 +53,37 @@ class _Builder:
         self._place_of_lane = np.argsort(order)
         pieces = joined([lane.pieces for lane in built])
         self._low, self._high = pieces.low, pieces.high
-        self._step = np.concatenate(
+        step = np.concatenate(
             [lane.step + base for lane, base in zip(built, self._first_step[:-1], strict=True)]
         )
+        self._step = small(step, len(step))
         self._owner = np.concatenate([lane.owner for lane in built])
-        self._lane = np.repeat(np.arange(len(built)), [len(lane.step) for lane in built])
-        self._pieces = pieces
+        self._lane = np.repeat(np.arange(len(built), dtype=np.int32), [len(lane.step) for lane in built])
+        self._doing, self._subject, self._pace = pieces.doing, pieces.subject, pieces.pace
         self._first_of_step = np.flatnonzero(np.diff(self._step, prepend=-1))
         self._last_of_step = np.append(self._first_of_step[1:], len(self._step)) - 1
         self._begin = self._low[self._first_of_step]
         self._end = self._high[self._last_of_step]
-        self._lane_of_step = self._lane[self._first_of_step]
+        self._lane_of_step = self._lane[self._first_of_step].astype(np.int64)
 
     def steps(self, demands: Demands, arrivals: Arrivals, loops: Loops) -> Steps:
         count, joins = len(self._begin), arrivals.count
         tasks = demands_of_tasks(self._lanes, self._task_steps())
         clocks = len(tasks.without_giver)
         parts = [
-            self._of_demands(
-                demands.lane, demands.at, demands.giver, demands.given, demands.is_lock.astype(np.int64)
-            ),
+            self._of_demands(demands.lane, demands.at, demands.giver, demands.given, demands.is_lock),
             self._into_joins(arrivals, count),
             self._out_of_joins(arrivals, count),
-            self._from_pieces(tasks.step, tasks.giver, tasks.given, tasks.is_lock.astype(np.int64)),
+            self._from_pieces(tasks.step, tasks.giver, tasks.given, tasks.is_lock),
             self._after_steps(tasks.later, tasks.earlier),
             self._of_clock(tasks.without_giver, tasks.ready, count + joins),
         ]
-        columns = [np.concatenate([part[at] for part in parts]) for at in range(7)]
-        to_step, from_step, from_piece, within, latency, is_lock, ready = columns
+        count_all = len(self._step) + joins + clocks
+        to_step, from_step, from_piece = (
+            small(np.concatenate([part[at] for part in parts]), count_all) for at in range(3)
+        )
+        within, latency, is_lock, ready = (np.concatenate([part[at] for part in parts]) for at in range(3, 7))
+        del parts
         nothing = np.zeros(joins + clocks, np.int64)
         begin = np.concatenate([self._begin, nothing])
         lane = np.concatenate([self._lane_of_step, nothing - 1])
@@ -88,6 +91,7 @@ class _Builder:
         phase[:count] = self._phases(arrivals, count)
         start = int(self._low.min())
         lead_ns = self._in_ns(self._leads(to_step, ready, len(begin), start))
+        del ready
         clock = np.concatenate([np.zeros(count + joins, np.int64), np.maximum(tasks.ready - start, 0)])
         return Steps(
             StepPieces(
@@ -95,9 +99,9 @@ class _Builder:
                 self._in_ns(self._high),
                 self._lane,
                 self._step,
-                self._pieces.doing,
-                self._pieces.subject.astype(np.int64),
-                self._pieces.pace,
+                self._doing,
+                self._subject,
+                self._pace,
             ),
             StepLinks(
                 to_step,
@@ -149,7 +153,8 @@ class _Builder:
         return ~has_gap
 
     def _in_ns(self, ticks: Integers) -> Integers:
-        rounded: Integers = np.rint(ticks * self._ns).astype(np.int64)
+        scaled = ticks * self._ns
+        rounded: Integers = np.rint(scaled, out=scaled).astype(np.int64)
         return rounded
 
     def _task_steps(self) -> TaskSteps:
@@ -173,13 +178,13 @@ class _Builder:
         return found
 
     def _of_demands(
-        self, lane: Integers, at: Integers, giver: Integers, given: Integers, is_lock: Integers
+        self, lane: Integers, at: Integers, giver: Integers, given: Integers, is_lock: Booleans
     ) -> tuple[Integers, ...]:
         target = self._pieces_at(lane, at, "starting_at")
         return self._from_pieces(np.where(target >= 0, self._step[target], -1), giver, given, is_lock)
 
     def _from_pieces(
-        self, to_step: Integers, giver: Integers, given: Integers, is_lock: Integers
+        self, to_step: Integers, giver: Integers, given: Integers, is_lock: Booleans
     ) -> tuple[Integers, ...]:
         """Links from moments of lanes to steps; without those that have no end."""
         piece = self._pieces_at(giver, given, "running_at")
@@ -199,7 +204,7 @@ class _Builder:
             piece,
             end - self._low[piece],
             given - end,
-            is_lock.astype(np.int64),
+            is_lock.astype(np.bool_),
             given,
         )
 

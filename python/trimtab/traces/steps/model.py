@@ -32,10 +32,10 @@ class StepPieces:
 
     begin_ns: Integers
     end_ns: Integers
-    lane: Integers
-    step: Integers
+    lane: NDArray[Any]
+    step: NDArray[Any]
     doing: NDArray[np.int8]
-    subject: Integers
+    subject: NDArray[Any]
     pace: NDArray[np.int8]
 
     @property
@@ -59,9 +59,9 @@ class StepLinks:
         is_message: it waits for a message of another process.
     """
 
-    to_step: Integers
-    from_step: Integers
-    from_piece: Integers
+    to_step: NDArray[Any]
+    from_step: NDArray[Any]
+    from_piece: NDArray[Any]
     within_ns: Integers
     latency_ns: Integers
     is_lock: NDArray[np.bool_]
@@ -156,10 +156,12 @@ class Steps:
     def with_subjects_of_processes(self) -> Steps:
         """The same, where no two processes of a job have a region or kind of task in common."""
         pieces, processes = self.pieces, len(self.workers_of)
+        if processes == 1:
+            return self
         own = np.where(
             pieces.subject == NO_SUBJECT,
             NO_SUBJECT,
-            pieces.subject * processes + self.process[pieces.step],
+            pieces.subject.astype(np.int64) * processes + self.process[pieces.step],
         )
         return replace(self, pieces=replace(pieces, subject=own))
 

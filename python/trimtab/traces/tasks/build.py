@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model.enumerations import EventKind
-from trimtab.traces.columns import Places, different, ordered
+from trimtab.traces.columns import Places, different, ordered, small
 from trimtab.traces.intervals.lane_parts import LaneParts, parts_of
 from trimtab.traces.tasks.gifts import AllEvents
 from trimtab.traces.tasks.lanes import LaneTasks, capped, occupied, tasks_of_lane, worker_groups
-from trimtab.traces.tasks.model import NO_TIME, Gifts, Integers, Lanes, TaskTable
-from trimtab.traces.tasks.stays import Phases, stays_of
+from trimtab.traces.tasks.model import NO_TIME, Booleans, Gifts, Integers, Lanes, TaskTable
+from trimtab.traces.tasks.stays import Phases, Pieces, Suspensions, stays_of
 from trimtab.traces.trace import Trace
 
 _TASK_EVENTS = (EventKind.TASK_BEGIN, EventKind.TASK_RESUMED)
@@ -34,7 +34,11 @@ def task_table_of(trace: Trace, built: Sequence[LaneParts] | None = None) -> Tas
     events = AllEvents.of(built)
     ns_per_tick = trace.process.ns_per_tick
     end = trace.end_ticks - int(trace.process.header["start_ticks"])
-    return _Builder.of(own, events, ns_per_tick).table(_lanes(used, own, ns_per_tick), end)
+    builder = _Builder.of(own, events, ns_per_tick)
+    lanes_of_table = _lanes(used, own, ns_per_tick)
+    draft = builder.draft(end)
+    del own, events, builder  # of a long trace these take hundreds of megabytes
+    return draft.table(lanes_of_table)
 
 
 def _lanes(used: Sequence[LaneParts], own: Sequence[LaneTasks], ns_per_tick: float) -> Lanes:
@@ -57,8 +61,38 @@ def _spans(
 
 
 def _ns(ticks: Integers, ns_per_tick: float) -> Integers:
-    nanoseconds: Integers = np.rint(ticks * ns_per_tick).astype(np.int64)
+    scaled = ticks * ns_per_tick
+    nanoseconds: Integers = np.rint(scaled, out=scaled).astype(np.int64)
     return nanoseconds
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """What the table of tasks is made of, when the events are no longer needed."""
+
+    numbers: NDArray[np.uint64]
+    subject: NDArray[np.uint32]
+    is_explicit: Booleans
+    phases: Phases
+    gifts: Gifts
+    pieces: Pieces
+    suspensions: Suspensions
+
+    def table(self, lanes: Lanes) -> TaskTable:
+        phases = self.phases
+        return TaskTable(
+            self.numbers,
+            self.subject,
+            self.is_explicit,
+            phases.created,
+            phases.ready,
+            phases.begin,
+            phases.end,
+            stays_of(self.pieces, phases, self.gifts, self.suspensions),
+            self.gifts,
+            lanes,
+            phases.end_of_trace,
+        )
 
 
 @dataclass(frozen=True)
@@ -90,16 +124,23 @@ class _Builder:
     def _row(self, numbers: NDArray[np.uint64]) -> Integers:
         return self.ids.of(numbers.view(np.int64))
 
+    def _small(self, numbers: NDArray[np.uint64]) -> NDArray[Any]:
+        return small(self._row(numbers), self.count)
+
     def _begun(self, name: str) -> Any:
         return np.concatenate([getattr(tasks, name) for tasks in self.own])
 
-    def table(self, lanes: Lanes, end: int) -> TaskTable:
+    def draft(self, end: int) -> _Draft:
         rows = np.concatenate([*self.rows_of_slices])
         begin, last = np.full(self.count, NO_TIME, np.int64), np.full(self.count, NO_TIME, np.int64)
         low, high = (_ns(self._begun(name), self.ns_per_tick) for name in ("begun_low", "begun_high"))
-        order = np.argsort(low, kind="stable")
-        begin[rows[order[::-1]]] = low[order[::-1]]  # the first one is written last
-        np.maximum.at(last, rows, high)
+        begin[rows] = low
+        last[rows] = high
+        if np.count_nonzero(begin != NO_TIME) < len(rows):  # some tasks have several slices
+            order = np.argsort(low, kind="stable")[::-1]
+            begin[rows[order]] = low[order]  # the first one is written last
+            np.maximum.at(last, rows, high)
+        del low, high
         subject = self._subjects(rows)
         is_explicit = np.ones(self.count, np.bool_)
         is_explicit[rows] = self._begun("begun_explicit")
@@ -109,12 +150,9 @@ class _Builder:
         end_ns = round(end * self.ns_per_tick)
         ready = self._ready(gifts, subject, begin, created)
         phases = Phases(created, ready, begin, last, end_ns)
-        stays = stays_of(self._pieces(), phases, gifts, self._suspensions())
         ids = self.ids.numbers.view(np.uint64)
         numbers = np.concatenate([ids, np.zeros(self.count - len(ids), np.uint64)])
-        return TaskTable(
-            numbers, subject, is_explicit, created, ready, begin, last, stays, gifts, lanes, end_ns
-        )
+        return _Draft(numbers, subject, is_explicit, phases, gifts, self._pieces(), self._suspensions())
 
     def _subjects(self, rows: Integers) -> NDArray[np.uint32]:
         subject = np.full(self.count, 0xFFFFFFFF, np.uint32)
@@ -131,19 +169,22 @@ class _Builder:
         given = np.where(giver_of_dependence >= 0, ended[np.maximum(giver_of_dependence, 0)], NO_TIME)
         dependence_at = np.maximum(given, _ns(dependences.at, self.ns_per_tick))
         tables = [
-            (self._row(events.created.a), events.created.at, self._row(events.created.b), True, False),
-            (self._row(events.edges.b), events.edges.at, self._row(events.edges.a), False, True),
-            (self._row(events.ready.a), events.ready.at, self._row(events.ready.b), False, False),
+            (self._small(events.created.a), events.created.at, self._small(events.created.b)),
+            (self._small(events.edges.b), events.edges.at, self._small(events.edges.a)),
+            (self._small(events.ready.a), events.ready.at, self._small(events.ready.b)),
         ]
-        receiver = np.concatenate([*(table[0] for table in tables), self._row(dependences.b)])
+        receiver = np.concatenate([*(table[0] for table in tables), self._small(dependences.b)])
         at = np.concatenate([*(_ns(table[1], self.ns_per_tick) for table in tables), dependence_at])
-        giver = np.concatenate([*(table[2] for table in tables), giver_of_dependence])
+        giver = np.concatenate([*(table[2] for table in tables), small(giver_of_dependence, self.count)])
         counts = [*(len(table[0]) for table in tables), len(dependence_at)]
-        is_creation = np.repeat([*(table[3] for table in tables), False], counts)
-        is_edge = np.repeat([*(table[4] for table in tables), True], counts)
+        del tables
+        is_creation = np.repeat([True, False, False, False], counts)
+        is_edge = np.repeat([False, True, False, True], counts)
         # A giver that has not ended has given nothing.
         is_known = np.concatenate([np.ones(len(receiver) - len(given), np.bool_), given != NO_TIME])
-        gifts = Gifts(receiver, at, giver, is_creation, is_edge).pick(is_known & (receiver >= 0))
+        is_known &= receiver >= 0
+        gifts = Gifts(receiver, at, giver, is_creation, is_edge)
+        gifts = gifts if is_known.all() else gifts.pick(is_known)
         return gifts.pick(ordered(gifts.receiver, gifts.at_ns))
 
     def _ready(
@@ -168,21 +209,22 @@ class _Builder:
         ready[asked] = np.where(row >= 0, gifts.at_ns[np.maximum(row, 0)] if len(gifts) else 0, NO_TIME)
         return np.where(has_begun & (ready == NO_TIME), begin, ready)
 
-    def _pieces(self) -> tuple[Integers, Integers, Integers, Integers, Integers]:
+    def _pieces(self) -> Pieces:
         """Task, begin, end, cause of waiting or RUNNING, and lane, of all pieces of lanes' time in tasks."""
         tables = []
         for at, (tasks, rows) in enumerate(zip(self.own, self.rows_of_slices, strict=True)):
             place = np.searchsorted(tasks.begun, tasks.slice)
             row = rows[place] if len(place) else place.astype(np.int64)
-            tables.append((row, tasks.low, tasks.high, tasks.wait, np.full(len(row), at, np.int64)))
+            lane = np.full(len(row), at, np.int32)
+            tables.append((small(row, self.count), tasks.low, tasks.high, tasks.wait.astype(np.int8), lane))
         task, low, high, wait, lane = (
             np.concatenate([table[column] for table in tables]) for column in range(5)
         )
         return task, _ns(low, self.ns_per_tick), _ns(high, self.ns_per_tick), wait, lane
 
-    def _suspensions(self) -> tuple[Integers, Integers, Integers]:
+    def _suspensions(self) -> Suspensions:
         """Task, time and cause of each, in order of task and time."""
         events = self.events.suspended
         task, at = self._row(events.a), _ns(events.at, self.ns_per_tick)
         order = ordered(task, at)
-        return task[order], at[order], events.arg[order]
+        return task[order], at[order], events.arg[order].astype(np.int64)

@@ -21,8 +21,8 @@ class TaskEvents:
 
     a: Numbers
     b: Numbers
-    subject: Integers
-    arg: Integers
+    subject: NDArray[np.uint32]
+    arg: NDArray[np.uint16]
     at: Integers
 
     @staticmethod
@@ -31,14 +31,17 @@ class TaskEvents:
         return TaskEvents(*(np.concatenate([table[column] for table in tables]) for column in range(5)))
 
 
-def _events(parts: LaneParts, kind: EventKind) -> tuple[Numbers, Numbers, Integers, Integers, Integers]:
-    events = parts.lane.events
+def _events(
+    parts: LaneParts, kind: EventKind
+) -> tuple[Numbers, Numbers, NDArray[np.uint32], NDArray[np.uint16], Integers]:
+    own = parts.lane.events[np.flatnonzero(parts.kinds == kind)]
     # Code outside of all tasks may have given something.
-    own = events[(events["kind"] == kind) & ((events["a"] != 0) | (kind == EventKind.EDGE))]
+    if kind != EventKind.EDGE and not own["a"].all():
+        own = own[own["a"] != 0]
     start = np.uint64(parts.start)
     ticks = (np.maximum(own["ticks"], start) - start).astype(np.int64)
-    subject, arg = own["subject"].astype(np.int64), own["arg"].astype(np.int64)
-    return own["a"].astype(np.uint64), own["b"].astype(np.uint64), subject, arg, ticks
+    a, b, subject, arg = (np.ascontiguousarray(own[name]) for name in ("a", "b", "subject", "arg"))
+    return a, b, subject, arg, ticks
 
 
 @dataclass(frozen=True)
@@ -56,11 +59,14 @@ class AllEvents:
     def of(lanes: Sequence[LaneParts]) -> AllEvents:
         edges = TaskEvents.of(lanes, EventKind.EDGE)
         is_timed = edges.arg != WaitCause.OTHER
+        dependences = _pick(edges, ~is_timed)
+        if not is_timed.all():
+            edges = _pick(edges, is_timed)
         return AllEvents(
             TaskEvents.of(lanes, EventKind.TASK_CREATED),
             TaskEvents.of(lanes, EventKind.TASK_READY),
-            _pick(edges, is_timed),
-            _pick(edges, ~is_timed),
+            edges,
+            dependences,
             TaskEvents.of(lanes, EventKind.TASK_SUSPENDED),
         )
 

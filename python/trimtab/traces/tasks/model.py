@@ -41,7 +41,7 @@ class Stays:
         lane: by its place in the table's lanes, of running tasks.
     """
 
-    task: Integers
+    task: NDArray[Any]
     begin_ns: Integers
     end_ns: Integers
     state: NDArray[np.int8]
@@ -65,9 +65,9 @@ class Gifts:
         is_edge: the program or its runtime reported it as a dependence.
     """
 
-    receiver: Integers
+    receiver: NDArray[Any]
     at_ns: Integers
-    giver: Integers
+    giver: NDArray[Any]
     is_creation: Booleans
     is_edge: Booleans
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trimtab.model.enumerations import WaitCause
-from trimtab.traces.columns import Groups, ordered
+from trimtab.traces.columns import Groups, ordered, small
 from trimtab.traces.tasks.lanes import RUNNING
 from trimtab.traces.tasks.model import NO_TIME, Gifts, Integers, Stays, TaskState
 
-_Pieces = tuple[Integers, Integers, Integers, Integers, Integers]
-_Suspensions = tuple[Integers, Integers, Integers]
+# Task, begin, end, cause of waiting or RUNNING, and lane; task, time and cause.
+Pieces = tuple[NDArray[Any], Integers, Integers, NDArray[np.int8], NDArray[np.int32]]
+Suspensions = tuple[Integers, Integers, Integers]
 
 
 @dataclass(frozen=True)
@@ -26,18 +29,17 @@ class Phases:
     end_of_trace: int
 
 
-def stays_of(pieces: _Pieces, phases: Phases, gifts: Gifts, suspensions: _Suspensions) -> Stays:
+def stays_of(pieces: Pieces, phases: Phases, gifts: Gifts, suspensions: Suspensions) -> Stays:
     """In order of task and time; none takes no time."""
-    tables = [_before(phases), _inside(pieces), _between(pieces, gifts, suspensions)]
-    joined = _joined(tables)
-    whole = joined.pick(joined.end_ns > joined.begin_ns)
+    between = _between(pieces, gifts, suspensions)
+    whole = _joined([_before(phases), _inside(pieces), between])
     return whole.pick(ordered(whole.task, whole.begin_ns))
 
 
-def _stays(task: Integers, begin: Integers, end: Integers, state: TaskState) -> Stays:
+def _stays(task: NDArray[Any], begin: Integers, end: Integers, state: TaskState) -> Stays:
     count = len(task)
     return Stays(
-        task,
+        small(task, 1 + int(task.max(initial=0))),
         begin,
         end,
         np.full(count, int(state), np.int8),
@@ -47,8 +49,13 @@ def _stays(task: Integers, begin: Integers, end: Integers, state: TaskState) -> 
 
 
 def _joined(tables: list[Stays]) -> Stays:
+    """Those that take time."""
+    chosen = [table.end_ns > table.begin_ns for table in tables]
     return Stays(
-        *(np.concatenate([getattr(table, name) for table in tables]) for name in Stays.__dataclass_fields__)
+        *(
+            np.concatenate([getattr(table, name)[own] for table, own in zip(tables, chosen, strict=True)])
+            for name in Stays.__dataclass_fields__
+        )
     )
 
 
@@ -66,7 +73,7 @@ def _before(phases: Phases) -> Stays:
     )
 
 
-def _inside(pieces: _Pieces) -> Stays:
+def _inside(pieces: Pieces) -> Stays:
     task, low, high, wait, lane = pieces
     stays = _stays(task, low, high, TaskState.RUNNING)
     is_waiting = wait != RUNNING
@@ -76,7 +83,7 @@ def _inside(pieces: _Pieces) -> Stays:
     return stays
 
 
-def _between(pieces: _Pieces, gifts: Gifts, suspensions: _Suspensions) -> Stays:
+def _between(pieces: Pieces, gifts: Gifts, suspensions: Suspensions) -> Stays:
     """From where a task left a lane, or another began on top of it, until it goes on."""
     task, low, high = pieces[:3]
     order = ordered(task, low)
@@ -94,7 +101,7 @@ def _between(pieces: _Pieces, gifts: Gifts, suspensions: _Suspensions) -> Stays:
     return _joined([waiting, _stays(task, ready, end, TaskState.ELIGIBLE)])
 
 
-def _causes(task: Integers, begin: Integers, suspensions: _Suspensions) -> Integers:
+def _causes(task: Integers, begin: Integers, suspensions: Suspensions) -> Integers:
     """Why each task was suspended at that moment; -1: it was not."""
     row = Groups.of(suspensions[0], suspensions[1]).latest(task, begin)
     if not len(suspensions[0]):
