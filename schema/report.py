@@ -28,6 +28,8 @@ _KEY = F(
 )
 _NAME = F("name", "text", "place in the program, as people read it")
 
+_EVENTS = F("basis", "text", "`events`, and what they lack: an end, or the rest of the time")
+
 EXIT = T(
     "Exit",
     "How the program ended.",
@@ -314,6 +316,7 @@ WHAT_IF = T(
             "of the replay of the unchanged run; where it is more than 0.1 no changes are listed",
             "share",
         ),
+        _EVENTS,
     ),
 )
 BLAMED = T(
@@ -361,6 +364,7 @@ PATH_PART = T(
         F("time_s", "number", "of all moments on the path", "s"),
         F("share", "number", "of the path, which is as long as all processes together lived", "share"),
         F("reason", "text?", "of the cause `unattributed`: what is not known", unknown="of another cause"),
+        _EVENTS,
     ),
 )
 POP = T(

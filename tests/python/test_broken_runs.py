@@ -12,6 +12,7 @@ from trimtab.model.enumerations import BlameCause, RecordLevel
 from trimtab.model.report import Report
 from trimtab.readers import open_run
 from trimtab.text.blame import limit_lines
+from trimtab.text.tables import tables
 
 
 def straggling(until: int = 8) -> list[tuple[list[tuple[float, bytes]], list[tuple[float, bytes]]]]:
@@ -57,7 +58,7 @@ def test_the_path_says_how_much_of_it_is_not_known(tmp_path: Path) -> None:
     report = report_of(tmp_path, *lanes_of(8, 4, dropped=8))
     assert sum(part.share for part in report.critical_path) == pytest.approx(1.0)
     (unknown,) = [each for each in report.critical_path if "found no room" in (each.reason or "")]
-    assert unknown.cause is BlameCause.UNATTRIBUTED
+    assert unknown.cause is BlameCause.UNATTRIBUTED and "events of the first" in unknown.basis
     # The last event of the second lane is that of the fourth instance.
     assert 4.0 <= unknown.time_s <= 5.0
     assert sum(part.time_s for part in report.critical_path) == pytest.approx(8.0)
@@ -81,10 +82,11 @@ def test_a_whole_run_has_no_limits(tmp_path: Path) -> None:
     report = report_of(tmp_path, *lanes_of(8, 8, dropped=0))
     assert {row.basis for row in report.blame} <= {"events", "profile"}
     assert report.what_if and not list(limit_lines(report))
+    assert {row.basis for row in (*report.critical_path, *report.what_if)} == {"events"}
     assert all(";" not in finding.evidence for finding in report.findings)
 
 
-def test_each_claim_of_a_killed_run_says_so(tmp_path: Path) -> None:
+def test_each_claim_of_a_killed_run_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = report_of(tmp_path, *lanes_of(8, 8, dropped=0), ended=False)
     by_events = [row for row in report.blame if row.basis.startswith("events")]
     assert by_events and all("no end recorded" in row.basis for row in by_events)
@@ -92,3 +94,9 @@ def test_each_claim_of_a_killed_run_says_so(tmp_path: Path) -> None:
     assert all("no end is recorded" in finding.evidence for finding in report.findings)
     (line,) = limit_lines(report)
     assert "100 at 8" in line and "counted until then" in line
+    rows = (*report.critical_path, *report.what_if)
+    assert report.critical_path and report.what_if
+    assert {row.basis for row in rows} == {"events until 8 s (no end recorded)"}
+    tables(report, tmp_path)
+    printed = capsys.readouterr().out
+    assert printed.count("from events until 8 s (no end recorded)") == 2, "both tables"

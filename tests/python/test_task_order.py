@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec.structs import replace
 from scheduled_graph import MS, Graph, process_of
 from synthetic import write_run
 from trimtab.analysis.report import build
+from trimtab.analysis.task_order import kinds_without_knob
 from trimtab.model.enumerations import Cause
 from trimtab.model.report import Report
 from trimtab.readers import open_run
@@ -41,6 +43,22 @@ def test_the_late_kind_is_named_and_can_be_raised(tmp_path: Path) -> None:
     assert settings[f"priority:{late.subject}"] == "high" and set(settings.values()) == {"high"}
     refused = remedy_of(late, {"TRIMTAB_TASK_TUNE": "workers"}, 8.0, report)
     assert isinstance(refused, str) and "set by you" in refused
+
+
+def test_kinds_that_only_their_code_names_cannot_be_raised(tmp_path: Path) -> None:
+    report = report_of(tmp_path, updates=WORKERS)
+    (late,) = [found for found in report.findings if found.cause is Cause.TASK_ORDER]
+    by_code = tuple(replace(entry, key="task 1234abcd+0x10") for entry in report.task_times)
+    refused = remedy_of(late, {}, 8.0, replace(report, task_times=by_code))
+    assert isinstance(refused, str) and "name these tasks" in refused and str(late.subject) in refused
+
+
+def test_a_name_that_is_too_long_has_no_knob(tmp_path: Path) -> None:
+    times = report_of(tmp_path, updates=WORKERS).task_times
+    assert not kinds_without_knob(times, ["update r", "sum"])
+    long_name = "é" * 32  # 64 bytes
+    longer = (*times, replace(times[0], name=long_name, key=f"task {long_name}  0"))
+    assert kinds_without_knob(longer, ["sum", long_name, "none"]) == [long_name, "none"]
 
 
 def test_a_true_dependence_is_no_matter_of_order(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ function leading(row: Blamed, jumps: LaneJumps | null): Child {
 function path(rows: PathPart[]): Child {
   if (!rows.length) return null;
   return new Table<PathPart>({
-    caption: "Critical path: what decided when the program ended",
+    caption: `Critical path: what decided when the program ended${lacking(rows)}`,
     rows,
     sortBy: 2,
     words: (row) => `${what(row)} ${row.subject ?? ""}`,
@@ -62,6 +62,12 @@ function path(rows: PathPart[]): Child {
     ],
   }).root;
 }
+
+/** What the events lack that the rows rest on, for a caption. */
+const lacking = (rows: { basis: string }[]): string => {
+  const basis = rows[0]?.basis ?? "events";
+  return basis === "events" ? "" : ` (from ${basis})`;
+};
 
 /** A column of what is not known of what is unattributed. */
 const reason = <Row extends { reason: string | null }>() => ({
@@ -78,7 +84,7 @@ function whatIf(rows: WhatIf[]): Child[] {
   const fit = `A replay of the unchanged run is ${percent(Math.abs(error))} ${error >= 0 ? "longer" : "shorter"} than the run`;
   if (!changes.length) return [note(`${fit}, too much to predict anything.`)];
   const table = new Table<WhatIf>({
-    caption: "What if",
+    caption: `What if${lacking(rows)}`,
     rows: changes,
     sortBy: 2,
     words: (row) => row.change,

@@ -548,6 +548,8 @@ export interface WhatIf {
   gain_s: number;
   /** of the replay of the unchanged run; where it is more than 0.1 no changes are listed, share */
   replay_error: number;
+  /** `events`, and what they lack: an end, or the rest of the time */
+  basis: string;
 }
 
 /** Idle core time by cause and place. The shares of all add up to the share of the core time that was not work. */
@@ -600,6 +602,8 @@ export interface PathPart {
   share: number;
   /** of the cause `unattributed`: what is not known; null: of another cause */
   reason: string;
+  /** `events`, and what they lack: an end, or the rest of the time */
+  basis: string;
 }
 
 /** Efficiencies of the lanes. `parallel_efficiency` = `serialization` x `load_balance` x `scheduling`. */
@@ -1546,6 +1550,7 @@ export const readWhatIf = (from: Dict): WhatIf => ({
   predicted_high_s: amount(from.predicted_high_s),
   gain_s: amount(from.gain_s),
   replay_error: amount(from.replay_error),
+  basis: text(from.basis),
 });
 
 export const readBlamed = (from: Dict): Blamed => ({
@@ -1575,6 +1580,7 @@ export const readPathPart = (from: Dict): PathPart => ({
   time_s: amount(from.time_s),
   share: amount(from.share),
   reason: text(from.reason),
+  basis: text(from.basis),
 });
 
 export const readPop = (from: Dict): Pop => ({

@@ -155,6 +155,18 @@ def _basis(trace: Trace, diagnosis: Diagnosis) -> str:
     return EVENTS if trace.span.is_complete else f"{EVENTS} until {trace.span.wall_s:.3g} s (no end recorded)"
 
 
+def basis_of_replay(job: Job) -> str:
+    """Of what rests on the events of all processes together: critical path and replays."""
+    diagnosis = job.diagnosis
+    if diagnosis is None:
+        return EVENTS
+    bases = [_basis(job.parts[place].trace, diagnosis) for place in diagnosis.places]
+    lacking = [basis for basis in bases if basis != EVENTS]
+    if len(set(lacking)) > 1:
+        return f"{EVENTS} (no end recorded of {len(lacking)} processes)"
+    return lacking[0] if lacking else EVENTS
+
+
 def _named(job: Job, item: Charge | PathShare) -> tuple[str | None, str | None]:
     """The name and the key of the subject of a charge."""
     if item.subject == NO_SUBJECT:
@@ -207,7 +219,7 @@ def path_of(job: Job) -> tuple[ReportedPart, ...]:
     diagnosis = _whole(job)
     if diagnosis is None:
         return ()
-    whole_s = diagnosis.span_s + diagnosis.unknown_s
+    whole_s, basis = diagnosis.span_s + diagnosis.unknown_s, basis_of_replay(job)
     parts = [
         ReportedPart(
             cause=part.cause,
@@ -216,12 +228,13 @@ def path_of(job: Job) -> tuple[ReportedPart, ...]:
             time_s=part.seconds,
             share=part.seconds / whole_s,
             reason=part.reason,
+            basis=basis,
         )
         for part in diagnosis.path
     ]
     if diagnosis.unknown_s > 0:
         share = diagnosis.unknown_s / whole_s
-        lost = ReportedPart(BlameCause.UNATTRIBUTED, None, None, diagnosis.unknown_s, share, _NO_ROOM)
+        lost = ReportedPart(BlameCause.UNATTRIBUTED, None, None, diagnosis.unknown_s, share, _NO_ROOM, basis)
         parts = sorted([*parts, lost], key=lambda part: -part.time_s)
     return tuple(parts)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from trimtab.analysis.blame import basis_of_replay
 from trimtab.analysis.changes import ChangeKind, Prediction, Predictions
 from trimtab.analysis.diagnosis import Diagnosis
 from trimtab.analysis.findings import finding
@@ -178,29 +179,30 @@ def what_if_of(job: Job) -> tuple[WhatIf, ...]:
         wall_s + margin_s,
         0.0,
         predictions.error,
+        basis_of_replay(job),
     )
     if not _is_trusted(diagnosis):
         return (unchanged,)
-    changes = [_what_if(change, job, wall_s, predictions) for change in predictions.changes]
+    changes = [_what_if(change, job, unchanged, predictions) for change in predictions.changes]
     return unchanged, *sorted(changes, key=lambda entry: entry.predicted_s)
 
 
-def _what_if(change: Prediction, job: Job, wall_s: float, predictions: Predictions) -> WhatIf:
+def _what_if(change: Prediction, job: Job, unchanged: WhatIf, predictions: Predictions) -> WhatIf:
     place = _place(job, predictions, change.subject)
     name = _name(place)
     workers = counted(change.count, "worker")
-    predicted_s, margin_s = wall_s - change.saved_s, abs(predictions.error) * wall_s
-    return WhatIf(
-        change.kind.value.format(
+    predicted_s, margin_s = unchanged.predicted_s - change.saved_s, abs(predictions.error) * unchanged.predicted_s
+    return replace(
+        unchanged,
+        change=change.kind.value.format(
             subject=name,
             workers=workers if job.only_part is not None else f"in each process {workers}",
             count=change.count,
         ),
-        name,
-        place[0].keys[place[1]] if place is not None else None,
-        predicted_s,
-        max(predicted_s - margin_s - change.low_s, 0.0),
-        predicted_s + margin_s + change.high_s,
-        change.saved_s,
-        predictions.error,
+        subject=name,
+        key=place[0].keys[place[1]] if place is not None else None,
+        predicted_s=predicted_s,
+        predicted_low_s=max(predicted_s - margin_s - change.low_s, 0.0),
+        predicted_high_s=predicted_s + margin_s + change.high_s,
+        gain_s=change.saved_s,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
@@ -13,6 +14,8 @@ from trimtab.model.report import Finding, IdleRegion, TaskTimes
 
 # As for all findings: what gives back less of the run's time is noise.
 _LEAST_GAIN_SHARE = 0.01
+# Of a kind with a knob, bytes (kind_priorities.hpp).
+_LONGEST_NAME = 63
 # Kinds of a chain whose middle is left out stand beside this.
 _LEFT_OUT = "..."
 
@@ -37,6 +40,12 @@ def kinds_to_raise(regions: Iterable[IdleRegion], late: str) -> tuple[str, ...]:
     return tuple(kinds)
 
 
+def kinds_without_knob(times: Iterable[TaskTimes], kinds: Iterable[str]) -> list[str]:
+    """Those whose priority nobody can turn: without a name they are known by their code, and a long name has no room."""
+    named = {entry.name for entry in times if entry.name in entry.key}
+    return [kind for kind in kinds if kind not in named or len(os.fsencode(kind)) > _LONGEST_NAME]
+
+
 def _is_late(region: IdleRegion) -> bool:
     """A task that the others waited for was ready, and the workers ran other tasks before it."""
     return region.verdict is IdleVerdict.NOT_ENOUGH_WORKERS and region.delayed in region.chain
@@ -55,13 +64,15 @@ def _task_order(tasks: TasksOverTime) -> Iterable[Finding]:
         idle_s, delay_s = sum(region.lane_time_s for region in regions), sum(r.earlier_s for r in regions)
         gain_s = sum(min(region.end_s - region.begin_s, region.earlier_s) for region in regions)
         names = ", ".join(raised)
+        can_prove = not kinds_without_knob(tasks.times, raised)
         yield replace(
             finding(
                 Cause.TASK_ORDER,
                 kind,
                 f"workers were idle for {idle_s:.3g} s in {len(regions)} idle regions behind tasks of this kind, which had been "
                 f"ready for {delay_s:.3g} s while workers ran other tasks",
-                f"raise the priority of {names} (task_options::level = high); `trimtab prove` can do it",
+                f"raise the priority of {names} (task_options::level = high)"
+                + ("; `trimtab prove` can do it" if can_prove else ""),
                 gain_s,
             ),
             processes=(process,),

@@ -94,6 +94,19 @@ class NewFile(click.ParamType[Path]):
 
 
 # Of commands that tune.
+@contextmanager
+def temporary_folder(purpose: str) -> Iterator[Path]:
+    """A folder that is removed with all that is in it; the command ends where none can be made."""
+    import tempfile
+
+    try:
+        folder = tempfile.TemporaryDirectory(prefix=f"trimtab-{purpose}-")
+    except OSError as error:
+        fail(f"TMPDIR: expected a folder that can be written, found none: {error.strerror}")
+    with folder as name:
+        yield Path(name)
+
+
 input_file_option = click.option(
     "--input",
     "source",

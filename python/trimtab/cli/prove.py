@@ -5,13 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from trimtab.cli.common import Stopped, echo, echo_json, fail, find_run, input_file_option, stopped_by_signals
+from trimtab.cli.common import (
+    Stopped,
+    echo,
+    echo_json,
+    fail,
+    find_run,
+    input_file_option,
+    stopped_by_signals,
+    temporary_folder,
+)
 from trimtab.cli.explain import chosen_findings
 
 if TYPE_CHECKING:
@@ -20,6 +28,8 @@ if TYPE_CHECKING:
     from trimtab.tuning.proving import Proof
 
 
+# Kinds of standard input that a program may have read something from, and that cannot be had again.
+_INPUTS = ("file", "pipe")
 # Begins the names of processes that have a launcher of their own (`rank-0/node-12-0`).
 _RANK = "rank-"
 
@@ -51,7 +61,8 @@ def prove_run(run_directory: str, wanted: str, pairs: int, source: Path | None, 
     from trimtab.tuning.single_run import available_cpus
 
     try:
-        report = build(open_run(find_run(run_directory)))
+        run = open_run(find_run(run_directory))
+        report = build(run)
     except RunError as error:
         fail(str(error))
     except OSError as error:
@@ -62,8 +73,14 @@ def prove_run(run_directory: str, wanted: str, pairs: int, source: Path | None, 
         fail(f"{finding.cause}: {remedy}")
     command = _command(report)
     echo(f"trimtab: {finding.cause}: {remedy.words}", err=True)
-    with tempfile.TemporaryDirectory(prefix="trimtab-prove-") as folder:
-        runner = ProgramRunner(command, Path(folder), Path(folder) / "history.sqlite", input=source)
+    if source is None and run.info.get("stdin") in _INPUTS:
+        echo(
+            f"trimtab: the run had a {run.info['stdin']} as standard input, these runs have none: if the program reads it, "
+            "give it --input FILE",
+            err=True,
+        )
+    with temporary_folder("prove") as folder:
+        runner = ProgramRunner(command, folder, folder / "history.sqlite", input=source)
         try:
             with stopped_by_signals():
                 proof = prove(runner, finding, remedy, report, pairs, _print_trial)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from trimtab.cli.common import (
     region_threads_option,
     search_option,
     stopped_by_signals,
+    temporary_folder,
     virtual_threads_option,
 )
 
@@ -134,13 +134,16 @@ def run_tune(
         options += [] if value is None else [name, value]
     options += ["--virtual-threads"] if virtual_threads else []
     options += [] if threads is None else ["--threads", threads]
-    with tempfile.TemporaryDirectory(prefix="trimtab-tune-") as folder:
+    with temporary_folder("tune") as folder:
         # The runs begin with what is kept: only what beats it may take its place.
-        history_file = History(Path(folder) / "history.sqlite")
+        history_file = History(folder / "history.sqlite")
         if known_entries:
-            history_file.remember(known_entries)
+            try:
+                history_file.remember(known_entries)
+            except HistoryError as error:
+                fail(str(error))
         runner = ProgramRunner(
-            command, Path(folder), history_file.path, options, source, input_class=input_class, meter=meter
+            command, folder, history_file.path, options, source, input_class=input_class, meter=meter
         )
         try:
             with stopped_by_signals():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ _SEGMENT = struct.Struct("<IIQQQQQQ")  # Elf64_Phdr
 _NOTE = struct.Struct("<III")
 _PT_NOTE, _NT_GNU_BUILD_ID = 4, 3
 _MOST_NOTES = 1 << 16
+# A byte that is no text, as `storable` writes it.
+_ESCAPED_BYTE = re.compile(r"\\u(dc[89a-f][0-9a-f])")
 _PROGRAM = FileKind("a program", 64 << 30, OSError, follows_links=True)
 
 
@@ -77,6 +80,11 @@ def input_class_of(arguments: Sequence[str], named: str | None = None) -> str:
 def storable(text: str) -> str:
     """As a database can keep it: bytes of an argument that are no text, which Python carries along, are written as \\udcNN."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def restored(text: str) -> str:
+    """The text that `storable` wrote like this."""
+    return _ESCAPED_BYTE.sub(lambda escape: chr(int(escape[1], 16)), text)
 
 
 def machine_of(described: Mapping[str, Any]) -> str:

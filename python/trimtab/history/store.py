@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from trimtab.history.entry import Entry, HistoryError, Key
-from trimtab.history.keys import storable
+from trimtab.history.keys import restored, storable
 from trimtab.history.method import current_method
 from trimtab.paths import user_data_folder
 from trimtab.whole_files import make_private_folder
@@ -159,7 +159,7 @@ class History:
                 raise ValueError(f"expected texts by knob, found {knobs!r}")
             return Entry(
                 Key(str(build), str(cpus), str(named), str(machine)),
-                str(subject),
+                restored(str(subject)),
                 str(name),
                 str(program),
                 settings,
@@ -273,7 +273,7 @@ def _row_of(entry: Entry) -> tuple[object, ...]:
     key = entry.key
     knobs = json.dumps(entry.settings, sort_keys=True)
     return (
-        *(key.build, entry.subject, key.cpus, key.input_class, key.machine),
+        *(key.build, storable(entry.subject), key.cpus, key.input_class, key.machine),
         *(storable(text) for text in (entry.name, entry.program, knobs, entry.policy, entry.reason)),
         *(entry.gain, entry.spread, entry.pairs, entry.at, storable(entry.run)),
         current_method(entry.settings),

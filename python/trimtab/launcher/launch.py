@@ -14,6 +14,7 @@ import os
 import resource
 import shutil
 import signal
+import stat
 import sys
 import time
 from dataclasses import dataclass, field, replace
@@ -309,6 +310,7 @@ def _prepare(program: str, argv: list[str], options: Options) -> _Prepared:
         "program": argv[0],
         "argv": argv,
         "cwd": str(current_folder() or ""),
+        "stdin": _input_kind(),
         "level": options.level,
         "started_real_ns": time.time_ns(),
         "started_mono_ns": time.monotonic_ns(),
@@ -322,6 +324,19 @@ def _prepare(program: str, argv: list[str], options: Options) -> _Prepared:
         return _begin(options, library, info)
     except OSError as error:
         raise NotPrepared(f"{options.directory}: {error.strerror}") from error
+
+
+def _input_kind() -> str:
+    """What standard input is; a program that is started again without it may do something else."""
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:
+        return "none"
+    if stat.S_ISREG(mode):
+        return "file"
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        return "pipe"
+    return "terminal" if os.isatty(0) else "none"
 
 
 def _begin(options: Options, library: Path, info: dict[str, Any]) -> _Prepared:

@@ -528,6 +528,7 @@ class WhatIf(Struct, frozen=True):
         gain_s: by how much that is shorter; below 0: longer, s.
         replay_error: of the replay of the unchanged run; where it is more than 0.1 no changes are listed,
             share.
+        basis: `events`, and what they lack: an end, or the rest of the time.
     """
 
     change: str
@@ -538,6 +539,7 @@ class WhatIf(Struct, frozen=True):
     predicted_high_s: float
     gain_s: float
     replay_error: float
+    basis: str
 
 
 class Blamed(Struct, frozen=True):
@@ -595,6 +597,7 @@ class PathPart(Struct, frozen=True):
         time_s: of all moments on the path, s.
         share: of the path, which is as long as all processes together lived, share.
         reason: of the cause `unattributed`: what is not known; None: of another cause.
+        basis: `events`, and what they lack: an end, or the rest of the time.
     """
 
     cause: BlameCause | None
@@ -603,6 +606,7 @@ class PathPart(Struct, frozen=True):
     time_s: float
     share: float
     reason: str | None
+    basis: str
 
 
 class Pop(Struct, frozen=True):

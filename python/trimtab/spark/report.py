@@ -148,6 +148,8 @@ def _what_ifs(analysis: Analysis) -> tuple[ReportedWhatIf, ...]:
     if not len(analysis.application.tasks):
         return ()
     wall_ms, error = analysis.application.end, analysis.what_if.error
+    is_complete = analysis.application.is_complete
+    basis = EVENTS if is_complete else f"{EVENTS} until {wall_ms * 1e-3:.3g} s (no end recorded)"
     replayed = [("nothing: the replay of this run", analysis.what_if.unchanged.total)]
     replayed += [(change.change, change.total) for change in analysis.what_if.changes()]
     return tuple(
@@ -160,6 +162,7 @@ def _what_ifs(analysis: Analysis) -> tuple[ReportedWhatIf, ...]:
             (total + abs(error) * wall_ms) * 1e-3,
             (wall_ms - total) * 1e-3,
             error,
+            basis,
         )
         for change, total in replayed
     )

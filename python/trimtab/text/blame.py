@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _MOST_NAMED, _MOST_ROWS = 3, 12
 # Of the core time: less is not worth a word at the end of a run.
 _LEAST_SHARE = 0.02
+# The basis of what lacks nothing.
+_EVENTS = "events"
 
 
 def blame_lines(report: Report) -> Iterator[str]:
@@ -63,11 +65,16 @@ def blame_table(report: Report) -> Table | None:
     return rows
 
 
+def _lacking(basis: str) -> str | None:
+    """What the events lack behind a table; None: nothing."""
+    return None if basis == _EVENTS else f"from {basis}"
+
+
 def path_table(report: Report) -> Table | None:
     """The critical path by what it was."""
     if not report.critical_path:
         return None
-    rows = table("critical path", "at", "time", "share")
+    rows = table("critical path", "at", "time", "share", title=_lacking(report.critical_path[0].basis))
     for part in report.critical_path[:_MOST_ROWS]:
         rows.add_row(
             part.cause or "work",
@@ -96,7 +103,9 @@ def what_if_table(report: Report) -> Table | None:
     """What the run would take with changes, by replay."""
     if len(report.what_if) < 2:
         return None
-    rows = table("if", "it would take", "instead of", title="what if")
+    lacking = _lacking(report.what_if[0].basis)
+    title = "what if" if lacking is None else f"what if, {lacking}"
+    rows = table("if", "it would take", "instead of", title=title)
     for change in report.what_if[1 : _MOST_ROWS + 1]:
         rows.add_row(
             escape(change.change), seconds(change.predicted_s), seconds(change.predicted_s + change.gain_s)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from trimtab.analysis.own_actions import CPU_COUNT, OWN_ACTIONS
-from trimtab.analysis.task_order import kinds_to_raise
+from trimtab.analysis.task_order import kinds_to_raise, kinds_without_knob
 from trimtab.model.enumerations import Cause
 from trimtab.model.report import Finding, Report
 from trimtab.tuning.multi_run import Pairs, Runner, Start, Trial, measured_in_turn
@@ -127,6 +127,11 @@ def _of_priorities(
     if _TASK_TUNE in environment:
         return f"{_TASK_TUNE}: set by you, so it is left as it is"
     raised = kinds_to_raise(report.idle_regions, kind)
+    if unnamed := kinds_without_knob(report.task_times, raised):
+        return (
+            f"{', '.join(unnamed)}: no short name by which Trimtab could raise its priority: name these tasks "
+            "(task_options::name), or raise them yourself (task_options::level = high)"
+        )
     key = f"tasks/{Path(report.command[0]).name}/priorities of tasks"
     settings = {key: {f"priority:{name}": "high" for name in raised}}
     start = Start({_TASK_TUNE: "priority"}, finding.evidence, settings, subject="priorities of tasks")

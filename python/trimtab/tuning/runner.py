@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trimtab.analysis import build
-from trimtab.history import History
+from trimtab.history import History, HistoryError
 from trimtab.model.report import Report
 from trimtab.programs import find_program
 from trimtab.readers import open_run, read_info
@@ -79,8 +79,11 @@ class ProgramRunner:
             file = self._histories[start.text] = self.folder / f"history-{len(self._histories) + 1}.sqlite"
             program = find_program(self.command[0])
             key = key_of(Path(program), self.command[1:], self.input_class)
-            known_entries = History(self.history).recall(key)
-            History(file).remember([*known_entries, *entries_of_start(key, Path(program), start)])
+            try:
+                known_entries = History(self.history).recall(key)
+                History(file).remember([*known_entries, *entries_of_start(key, Path(program), start)])
+            except HistoryError as error:
+                raise RunFailed(str(error)) from error
         return file
 
     def _watched(self, mode: str, environment: Mapping[str, str], history: Path | None = None) -> Path:
@@ -110,8 +113,13 @@ class ProgramRunner:
         if ended.code != 0:
             ending = f"exit code {ended.code}" if ended.signal is None else ended.signal
             raise RunFailed(
-                f"{self.command[0]} {mode}: expected exit code 0, found {ending}; see what it says by itself"
+                f"{self.command[0]} {mode}: expected exit code 0, found {ending}; see what it says by itself{self._no_input}"
             )
+
+    @property
+    def _no_input(self) -> str:
+        """What the user may have to give it."""
+        return "" if self.input is not None else ", and give it --input FILE if it reads standard input"
 
 
 def _seconds(directory: Path) -> float:
