@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trimtab.analysis.memory_findings import HUGE_PAGES, KEEP_MEMORY, as_variable
+from trimtab.analysis.memory_findings import HUGE_PAGES, KEEP_MEMORY
 from trimtab.doctor.check import Machine
+from trimtab.glibc import as_variable
 from trimtab.model.enumerations import Cause
 from trimtab.tuning.multi_run import Start
 from trimtab.tuning.start_situation import WIDE, Situation
