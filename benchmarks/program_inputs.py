@@ -33,7 +33,9 @@ def aligned(count: int) -> None:
 def text(megabytes: int) -> None:
     """Lines of words, some of which are frequent."""
     source = random.Random(3)
-    words = ["".join(source.choices("abcdefghijklmnopqrstuvwxyz", k=source.randint(2, 9))) for _ in range(5000)]
+    words = [
+        "".join(source.choices("abcdefghijklmnopqrstuvwxyz", k=source.randint(2, 9))) for _ in range(5000)
+    ]
     left = megabytes * 1_000_000
     while left > 0:
         line = " ".join(words[int(len(words) * source.random() ** 3)] for _ in range(12))

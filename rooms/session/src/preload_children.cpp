@@ -57,12 +57,23 @@ class command_of_child {
   char* m_text = nullptr;
 };
 
-int spawn(spawn_function* forward, pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
-          const posix_spawnattr_t* attributes, char* const* arguments, char* const* variables) {
-  if (kept.is_empty() || variables == nullptr) return forward(child, path, actions, attributes, arguments, variables);
-  auto** const filtered = static_cast<char**>(__builtin_alloca((count_entries(variables) + 1) * sizeof(char*)));
-  kept.filter(variables, filtered);
-  return forward(child, path, actions, attributes, arguments, filtered);
+struct spawn_arguments {
+  pid_t* child;
+  const char* path;
+  const posix_spawn_file_actions_t* actions;
+  const posix_spawnattr_t* attributes;
+  char* const* arguments;
+  char* const* variables;
+};
+
+int spawn(spawn_function* forward, const spawn_arguments& with) {
+  char* const* variables = with.variables;
+  if (!kept.is_empty() && variables != nullptr) {
+    auto** const filtered = static_cast<char**>(__builtin_alloca((count_entries(variables) + 1) * sizeof(char*)));
+    kept.filter(variables, filtered);
+    variables = filtered;
+  }
+  return forward(with.child, with.path, with.actions, with.attributes, with.arguments, variables);
 }
 
 }  // namespace
@@ -82,12 +93,12 @@ using namespace trimtab::session;
 
 TRIMTAB_HOOK int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                              const posix_spawnattr_t* attributes, char* const* arguments, char* const* variables) {
-  return spawn(next<spawn_function>("posix_spawn"), child, path, actions, attributes, arguments, variables);
+  return spawn(next<spawn_function>("posix_spawn"), {child, path, actions, attributes, arguments, variables});
 }
 
 TRIMTAB_HOOK int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
                               const posix_spawnattr_t* attributes, char* const* arguments, char* const* variables) {
-  return spawn(next<spawn_function>("posix_spawnp"), child, file, actions, attributes, arguments, variables);
+  return spawn(next<spawn_function>("posix_spawnp"), {child, file, actions, attributes, arguments, variables});
 }
 
 TRIMTAB_HOOK int system(const char* command) {
