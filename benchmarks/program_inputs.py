@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Callable
 
 
 def proteins(count: int) -> None:
@@ -101,7 +102,7 @@ def run_lightgbm() -> None:
 
 if __name__ == "__main__":
     word, *numbers = sys.argv[1:]
-    {
+    commands: dict[str, Callable[..., None]] = {
         "proteins": proteins,
         "aligned": aligned,
         "text": text,
@@ -109,4 +110,5 @@ if __name__ == "__main__":
         "run-processes": run_processes,
         "run-kmeans": run_kmeans,
         "run-lightgbm": run_lightgbm,
-    }[word](*map(int, numbers))
+    }
+    commands[word](*map(int, numbers))

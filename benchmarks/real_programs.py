@@ -292,7 +292,9 @@ def main() -> int:
     sources: Path = arguments.sources.resolve()
     programs = read_list()
     file: Path = arguments.results or sources / "results.json"
-    results = json.loads(file.read_text()) if file.exists() else {"machine": _machine(), "cases": []}
+    results: dict[str, Any] = (
+        json.loads(file.read_text()) if file.exists() else {"machine": _machine(), "cases": []}
+    )
     if arguments.write_docs:
         write_page(programs, results)
         return 0

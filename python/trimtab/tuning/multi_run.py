@@ -289,7 +289,7 @@ def _verdict_of(decision: Decision) -> str:
 
 
 def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
-    """For tables and JSON: subject, setting before and after, gain, spread, verdict; of what was tried at the start, why."""
+    """For tables and JSON: subject, setting before and after, gain, spread, verdict, reason."""
     rows: list[dict[str, Any]] = []
     for loop in outcome.loops.values():
         changes = loop.changes
@@ -301,6 +301,7 @@ def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
                 "gain": loop.gain,
                 "spread": loop.uncertainty,
                 "verdict": _verdict_of(loop),
+                "reason": loop.reason,
             }
         )
     if outcome.then is not None:
@@ -312,6 +313,7 @@ def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
                 "gain": None,
                 "spread": None,
                 "verdict": "as things are",
+                "reason": outcome.then.reason,
             }
         )
     for start, pairs in outcome.starts:
@@ -335,6 +337,7 @@ def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
                 "gain": outcome.proof.gain,
                 "spread": outcome.proof.spread,
                 "verdict": outcome.proof.verdict,
+                "reason": "",
             }
         )
     return rows
