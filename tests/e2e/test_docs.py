@@ -27,6 +27,7 @@ PAGES = (
     "guide/observe",
     "guide/export",
     "guide/tune",
+    "guide/tune-start",
     "guide/tune-program",
     "guide/threads",
     "guide/check",

@@ -328,7 +328,7 @@ def test_tuning_over_several_runs(trimtab: str, compiled: Compiled, history: tup
     outcome = json.loads(completed.stdout)
     assert outcome["proved"] or outcome["kept"] == 0
     for row in outcome["rows"]:
-        assert {"subject", "before", "after", "gain", "spread", "verdict"} == row.keys()
+        assert {"subject", "before", "after", "gain", "spread", "verdict", "reason"} == row.keys()
 
 
 def test_tune_told_to_stop_ends_the_program(trimtab: str, tmp_path: Path, history: tuple[str, str]) -> None:

@@ -12,41 +12,55 @@ from trimtab.history import History
 from trimtab.tuning.memory_starts import memory_starts, offers_huge_pages
 from trimtab.tuning.multi_run import Start
 from trimtab.tuning.single_run import Tuning, entries_of_start, key_of, prepare
+from trimtab.tuning.start_situation import Situation
 from trimtab.tuning.tunables import VARIABLE, tunables_of, with_variables
 
 MMAP, TRIM, HUGE = "glibc.malloc.mmap_threshold", "glibc.malloc.trim_threshold", "glibc.malloc.hugetlb"
 
 
+HUGE_FILE = "sys/kernel/mm/transparent_hugepage/enabled"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """One that offers huge pages."""
+    (tmp_path / HUGE_FILE).parent.mkdir(parents=True)
+    (tmp_path / HUGE_FILE).write_text("always [madvise] never\n")
+    return Machine(tmp_path)
+
+
 def tried(
-    *causes: str, environment: Mapping[str, str] | None = None, huge: bool = True, thorough: bool = False
+    machine: Machine, *causes: str, environment: Mapping[str, str] | None = None, wide: bool = False
 ) -> list[set[str]]:
     """The names of the settings of each start."""
     findings = [
         {"cause": cause, "subject": None, "evidence": "seen", "action": "", "gain_s": 1.0} for cause in causes
     ]
-    starts = memory_starts(
-        typed({"findings": findings}), environment or {}, has_huge_pages=huge, is_thorough=thorough
-    )
-    return [set(tunables_of(start.environment[VARIABLE])) for start in starts]
+    situation = Situation(typed({"findings": findings}), environment or {}, 2, machine, is_wide=wide)
+    return [set(tunables_of(start.environment[VARIABLE])) for start in memory_starts(situation)]
 
 
 RETURNED, SMALL = "memory given back and taken again", "small pages"
 
 
-def test_what_is_tried_follows_from_what_was_seen() -> None:
-    assert tried() == []
-    assert tried("imbalance") == []
-    assert tried(RETURNED) == [{MMAP, TRIM}, {HUGE}]
-    assert tried(RETURNED, huge=False) == [{MMAP, TRIM}]
-    assert tried(SMALL) == [{HUGE}]
-    assert tried(thorough=True) == [{MMAP, TRIM}, {HUGE}]
+def test_what_is_tried_follows_from_what_was_seen(machine: Machine) -> None:
+    assert tried(machine) == []
+    assert tried(machine, "imbalance") == []
+    assert tried(machine, RETURNED) == [{MMAP, TRIM}, {HUGE}]
+    assert tried(machine, SMALL) == [{HUGE}]
+    assert tried(machine, wide=True) == [{MMAP, TRIM}, {HUGE}]
+    machine.path(f"/{HUGE_FILE}").write_text("[never]")
+    assert tried(machine, RETURNED, SMALL) == [{MMAP, TRIM}]
 
 
-def test_what_the_user_has_set_is_left() -> None:
-    assert tried(RETURNED, environment={VARIABLE: f"{HUGE}=2"}) == [{MMAP, TRIM}]
-    assert tried(RETURNED, environment={VARIABLE: f"{MMAP}=1000:{HUGE}=0"}) == [{TRIM}]
-    assert tried(RETURNED, environment={VARIABLE: "glibc.malloc.arena_max=1"}) == [{MMAP, TRIM}, {HUGE}]
-    assert tried(RETURNED, environment={"MALLOC_TRIM_THRESHOLD_": "1"}) == []
+def test_what_the_user_has_set_is_left(machine: Machine) -> None:
+    assert tried(machine, RETURNED, environment={VARIABLE: f"{HUGE}=2"}) == [{MMAP, TRIM}]
+    assert tried(machine, RETURNED, environment={VARIABLE: f"{MMAP}=1000:{HUGE}=0"}) == [{TRIM}]
+    assert tried(machine, RETURNED, environment={VARIABLE: "glibc.malloc.arena_max=1"}) == [
+        {MMAP, TRIM},
+        {HUGE},
+    ]
+    assert tried(machine, RETURNED, environment={"MALLOC_TRIM_THRESHOLD_": "1"}) == []
 
 
 @pytest.mark.parametrize(

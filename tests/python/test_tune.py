@@ -12,13 +12,26 @@ import pytest
 from click.testing import CliRunner
 from reports import typed
 from trimtab.cli.main import main
-from trimtab.cli.tune import _keep
+from trimtab.doctor.check import Machine
 from trimtab.history import Entry, History, HistoryError, Key
 from trimtab.model.report import Report
-from trimtab.tuning.multi_run import Outcome, Pairs, RunFailed, Start, Trial, rows_of, starts_for, tune
+from trimtab.tuning.kept_start import kept_entries
+from trimtab.tuning.multi_run import Outcome, Pairs, RunFailed, Start, Trial, rows_of, tune
 from trimtab.tuning.objective import Cost
 from trimtab.tuning.runner import ProgramRunner
-from trimtab.tuning.single_run import START, entries_of_start, key_of
+from trimtab.tuning.single_run import INHERIT, START, entries_of_start, key_of
+from trimtab.tuning.start_situation import Situation
+from trimtab.tuning.start_sources import proposed_starts
+from trimtab.tuning.tunables import VARIABLE
+
+
+def starts_for(
+    report: Report, environment: Mapping[str, str], *, cpus: float, is_wide: bool = False
+) -> list[Start]:
+    """On a machine of which nothing is known, so nothing is proposed for its memory."""
+    situation = Situation(report, environment, cpus, Machine(Path("/nonexistent")), is_wide=is_wide)
+    return [start for start in proposed_starts(situation) if VARIABLE not in start.environment]
+
 
 QUIET = {"run_delay": 0.0, "barrier_wait": 0.0, "runtime": 0.0, "arrival": 0.0, "work": 1.0}
 
@@ -87,10 +100,10 @@ def test_what_helps_is_proved_together() -> None:
     assert verdicts == {
         "schedule=fac2": "better",
         "OMP_WAIT_POLICY=passive": "better",
-        "OMP_NUM_THREADS=1": "clearly worse",
+        "OMP_NUM_THREADS=1": "no better",
         "all that is better": "better",
     }
-    assert len(outcome.starts[1][1].ratios) == 2, "what is clearly worse is not tried for long"
+    assert len(outcome.starts[1][1].ratios) == 1, "a pair that is lost cannot be won back"
     assert [entry.what for entry in reported][:3] == [
         "learning, run 1 of 2",
         "learning, run 2 of 2",
@@ -145,13 +158,14 @@ def test_what_is_tried_at_the_start_follows_from_what_was_seen() -> None:
         typed({"time": QUIET, "threads": 4}),
         {},
         cpus=4,
-        is_thorough=True,
+        is_wide=True,
     )
     assert {entry.text for entry in everything} == {
         "OMP_WAIT_POLICY=passive",
         "OMP_WAIT_POLICY=active",
         "OMP_NUM_THREADS=2",
         "OMP_NUM_THREADS=1",
+        "OMP_PROC_BIND=true OMP_PLACES=threads",
     }
 
 
@@ -182,8 +196,8 @@ def test_a_scheduling_policy_that_was_advised_is_tried() -> None:
     )
     assert start.environment == {} and start.settings == {KEY: {"scheduler": "local-priority"}}
     assert starts_for(left_open(None, "local"), {}, cpus=2) == []
-    thorough = [entry.text for entry in starts_for(report, {}, cpus=2, is_thorough=True)]
-    assert thorough == ["scheduler=local-priority", "scheduler=local", "scheduler=abp-priority"]
+    wide = [entry.text for entry in starts_for(report, {}, cpus=2, is_wide=True)]
+    assert wide == ["scheduler=local-priority", "scheduler=local", "scheduler=abp-priority"]
 
 
 def test_a_better_scheduling_policy_is_proved_with_all_else() -> None:
@@ -219,10 +233,9 @@ def test_what_is_kept_is_an_entry_for_each_thing(tmp_path: Path) -> None:
     ]
     before = entries_of_start(key, Path("app"), Start({}, "found", {KEY: {"scheduler": "hierarchy"}}))
     history = History(tmp_path / "history.sqlite")
-    assert (
-        _keep(Outcome(starts=[(one_start, pairs) for one_start in starts]), before, history, key, Path("app"))
-        == 2
-    )
+    outcome = Outcome(starts=[(one_start, pairs) for one_start in starts])
+    history.remember(kept_entries(outcome, before, key, Path("app")))
+    assert len(history.recall(key)) == 2
     policy, start = history.recall(key)
     if policy.subject == START:
         policy, start = start, policy
@@ -236,9 +249,12 @@ def test_what_is_kept_is_an_entry_for_each_thing(tmp_path: Path) -> None:
     assert (start.subject, start.settings) == (START, {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"})
     # What was proved on top of a kept start value is kept together with it.
     overrides = Outcome(starts=[(Start({"OMP_PROC_BIND": "close"}, "moves"), pairs)])
-    _keep(overrides, history.recall(key), history, key, Path("app"))
+    history.remember(kept_entries(overrides, history.recall(key), key, Path("app")))
     (start,) = (entry for entry in history.recall(key) if entry.subject == START)
     assert start.settings == {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "OMP_PROC_BIND": "close"}
+    assert start.reason == "waits; delay; moves"
+    inherited = kept_entries(overrides, history.recall(key), key, Path("app"), is_inherited=True)
+    assert INHERIT in next(entry.settings for entry in inherited if entry.subject == START)
 
 
 @pytest.mark.parametrize(("saved", "is_replaced"), [(0.2, True), (0.0, False)])

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from trimtab.analysis.cpu_use import ALL, PageCost, page_cost
 from trimtab.analysis.findings import finding
 from trimtab.analysis.samples import last_value
+from trimtab.glibc import as_variable
 from trimtab.model import Process
 from trimtab.model.enumerations import Cause, CounterName
 from trimtab.model.report import CpuUse, Finding, Region
@@ -25,15 +26,6 @@ KEEP_MEMORY = {
 """Tunables of the C library with which `free` keeps what it has, in a process that asks for less than 1 GiB at a time."""
 HUGE_PAGES = {"glibc.malloc.hugetlb": "1"}
 """With it `malloc` asks for transparent huge pages."""
-
-
-def as_variable(tunables: dict[str, str]) -> str:
-    """The value of GLIBC_TUNABLES.
-
-    >>> as_variable({"glibc.malloc.hugetlb": "1"})
-    'glibc.malloc.hugetlb=1'
-    """
-    return ":".join(f"{name}={value}" for name, value in tunables.items())
 
 
 def memory_findings(process: Process, uses: Sequence[CpuUse], regions: Sequence[Region]) -> list[Finding]:

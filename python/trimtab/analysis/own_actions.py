@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from trimtab.analysis.memory_findings import HUGE_PAGES, KEEP_MEMORY, as_variable
+from trimtab.analysis.memory_findings import HUGE_PAGES, KEEP_MEMORY
+from trimtab.glibc import as_variable
 from trimtab.model.enumerations import Cause
 
 # In the place of a value: as many as the program may use CPUs.

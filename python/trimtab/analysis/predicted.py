@@ -191,7 +191,10 @@ def _what_if(change: Prediction, job: Job, unchanged: WhatIf, predictions: Predi
     place = _place(job, predictions, change.subject)
     name = _name(place)
     workers = counted(change.count, "worker")
-    predicted_s, margin_s = unchanged.predicted_s - change.saved_s, abs(predictions.error) * unchanged.predicted_s
+    predicted_s, margin_s = (
+        unchanged.predicted_s - change.saved_s,
+        abs(predictions.error) * unchanged.predicted_s,
+    )
     return replace(
         unchanged,
         change=change.kind.value.format(

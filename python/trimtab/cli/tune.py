@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -27,9 +26,12 @@ from trimtab.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from trimtab.history import Entry, History, Key
-    from trimtab.tuning.multi_run import Outcome, Trial
+    from trimtab.history import Entry
+    from trimtab.model.report import Report
+    from trimtab.tuning.duration import Plan
+    from trimtab.tuning.multi_run import Start, Trial
     from trimtab.tuning.objective import Objective
+    from trimtab.tuning.runner import ProgramRunner
 
 # Objectives of whole runs, as a sentence says them.
 NOUNS = {"time": "time", "energy": "energy", "energy-time": "energy x time"}
@@ -50,7 +52,23 @@ NOUNS = {"time": "time", "energy": "energy", "energy-time": "energy x time"}
     show_default=True,
     help="Pairs of runs, with and without a change, that prove one change.",
 )
-@click.option("--thorough", is_flag=True, help="Also try start-up values that no measurement suggests.")
+@click.option(
+    "--wide",
+    "--thorough",
+    "is_wide",
+    is_flag=True,
+    help="Also try start-up values that no measurement suggests.",
+)
+@click.option(
+    "--try-allocators",
+    is_flag=True,
+    help="Also try the memory allocators that are installed (jemalloc, mimalloc, tcmalloc): they are loaded into the program.",
+)
+@click.option(
+    "--children",
+    is_flag=True,
+    help="Start-up values also for the programs that PROGRAM starts: for scripts, and for launchers of jobs.",
+)
 @search_option
 @virtual_threads_option
 @region_threads_option
@@ -85,7 +103,9 @@ NOUNS = {"time": "time", "energy": "energy", "energy-time": "energy x time"}
 def run_tune(
     runs: int,
     pairs: int,
-    thorough: bool,
+    is_wide: bool,
+    try_allocators: bool,
+    children: bool,
     search: str | None,
     virtual_threads: bool,
     threads: str | None,
@@ -104,14 +124,16 @@ def run_tune(
     The program's output is discarded, and each run must end with exit code 0. `trimtab run --frozen` then uses the settings
     that were kept.
     """
+    from trimtab.analysis.limit import limit_of
     from trimtab.history import History, HistoryError
     from trimtab.programs import find_program
-    from trimtab.tuning.memory_starts import memory_starts, offers_huge_pages
-    from trimtab.tuning.multi_run import RunFailed, rows_of, starts_for, tune
+    from trimtab.tuning.duration import Plan, duration_text
+    from trimtab.tuning.kept_start import export_line, is_interleaved, kept_entries
+    from trimtab.tuning.multi_run import RunFailed, rows_of, tune
     from trimtab.tuning.objective import Meter, MeterMissing
     from trimtab.tuning.runner import ProgramRunner
-    from trimtab.tuning.single_run import available_cpus, history_in, key_of
-    from trimtab.tuning.tunables import with_variables
+    from trimtab.tuning.single_run import history_in, key_of
+    from trimtab.tuning.start_sources import most_starts
 
     try:
         program = find_program(command[0])
@@ -143,24 +165,31 @@ def run_tune(
             except HistoryError as error:
                 fail(str(error))
         runner = ProgramRunner(
-            command, folder, history_file.path, options, source, input_class=input_class, meter=meter
+            command,
+            folder,
+            history_file.path,
+            options,
+            source,
+            input_class=input_class,
+            meter=meter,
+            is_inherited=children,
         )
+        plan = Plan(runs, budget, most_starts(try_allocators), pairs)
         try:
             with stopped_by_signals():
-                echo(f"trimtab: {' '.join(command)}: {runner.bare().text} as it is", err=True)
+                bare = runner.bare()
+                most = duration_text(plan.most_s(bare.seconds))
+                echo(
+                    f"trimtab: {' '.join(command)}: {bare.text} as it is; tuning takes {most} at most",
+                    err=True,
+                )
                 outcome = tune(
                     runner,
                     learning_runs=runs,
                     pairs=pairs,
-                    candidates=lambda report: [
-                        *memory_starts(
-                            report,
-                            runner.environment,
-                            has_huge_pages=offers_huge_pages(),
-                            is_thorough=thorough,
-                        ),
-                        *starts_for(report, runner.environment, cpus=available_cpus(), is_thorough=thorough),
-                    ],
+                    candidates=lambda report: _candidates(
+                        report, runner, plan, bare.seconds, is_wide=is_wide, may_preload=try_allocators
+                    ),
                     report_trial=_print_trial,
                 )
         except RunFailed as error:
@@ -168,15 +197,22 @@ def run_tune(
         except Stopped as stopped:
             echo("trimtab: stopped; nothing was kept", err=True)
             sys.exit(128 + stopped.number)
+        entries: list[Entry] = []
         kept, reason_not_kept = 0, ""
         if outcome.is_proved:
             try:
-                kept = _keep(outcome, history_file.recall(key), history, key, Path(program))
+                entries = kept_entries(
+                    outcome, history_file.recall(key), key, Path(program), is_inherited=children
+                )
+                history.remember(entries)
+                kept = len(entries)
             except HistoryError as error:
                 reason_not_kept = str(error)
-    rows = rows_of(outcome)
+    rows, line = rows_of(outcome), export_line(entries, runner.environment)
+    limit = "" if outcome.is_proved or outcome.report is None else limit_of(outcome.report)
     if as_json:
-        echo_json({"proved": outcome.is_proved, "kept": kept, "rows": rows})
+        result = {"proved": outcome.is_proved, "kept": kept, "rows": rows, "export": line, "limit": limit}
+        echo_json(result)
     else:
         from trimtab.text.tune import tuned_table
 
@@ -185,36 +221,67 @@ def run_tune(
         fail(f"proved, but not kept: {reason_not_kept}")
     if as_json:
         return
-    if outcome.is_proved:
-        echo(f"kept: {kept} settings in {history.path}; trimtab run --frozen uses them", err=True)
-        if outcome.chosen is not None and outcome.chosen.environment:
-            variables = with_variables(runner.environment, outcome.chosen.environment)
-            line = " ".join(f"{name}={shlex.quote(variables[name])}" for name in outcome.chosen.environment)
-            echo(f"the start-up settings without Trimtab: export {line}", err=True)
-    elif rows:
+    if not outcome.is_proved:
+        _print_nothing_kept(bool(rows), objective, limit)
+        return
+    echo(f"kept: {kept} settings in {history.path}; trimtab run --frozen uses them", err=True)
+    if line:
+        echo(f"the start-up settings without Trimtab: {line}", err=True)
+    if is_interleaved(entries):
+        echo(
+            "memory from all nodes without Trimtab: numactl --interleave=all, before the program's name",
+            err=True,
+        )
+
+
+def _print_nothing_kept(is_tried: bool, objective: Objective, limit: str) -> None:
+    if is_tried:
         echo(f"nothing kept: the whole program does not need less {NOUNS[objective]} with it", err=True)
     else:
         echo("nothing was found that helps; trimtab run says where the time goes", err=True)
+    if limit:
+        echo(f"what limits it: {limit}", err=True)
+
+
+def _candidates(
+    report: Report,
+    runner: ProgramRunner,
+    plan: Plan,
+    bare_s: float,
+    *,
+    is_wide: bool,
+    may_preload: bool,
+) -> list[Start]:
+    """What is tried at the start; says how many, and how long that takes."""
+    from trimtab.counted import counted
+    from trimtab.doctor.runtimes import loader_cache
+    from trimtab.tuning.duration import duration_text
+    from trimtab.tuning.single_run import available_cpus
+    from trimtab.tuning.start_situation import Situation
+    from trimtab.tuning.start_sources import proposed_starts, works_in_children
+
+    situation = Situation(
+        report,
+        runner.environment,
+        available_cpus(),
+        is_wide=is_wide,
+        may_preload=may_preload,
+        loader_cache=loader_cache() if may_preload else "",
+    )
+    starts = proposed_starts(situation)
+    left = duration_text(replace(plan, settings=len(starts)).trials_s(bare_s))
+    echo(f"trimtab: {counted(len(starts), 'setting')} to try at the start; {left} at most", err=True)
+    for start in starts:
+        echo(f"trimtab:   {start.text}: {start.reason}", err=True)
+    if starts and not runner.is_inherited and works_in_children(report):
+        echo(
+            "trimtab: the work is done by programs that this one starts, and they do not get these settings; "
+            "--children gives them the settings, too",
+            err=True,
+        )
+    return starts
 
 
 def _print_trial(trial: Trial) -> None:
     left = f"; at most {trial.left_s:.0f} s left" if trial.left_s else ""
     echo(f"trimtab: {trial.what}: {trial.cost.text}, {trial.note}{left}", err=True)
-
-
-def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, program: Path) -> int:
-    """What the runs found, and what the program is to be started with; how many settings."""
-    from trimtab.tuning.multi_run import Start
-    from trimtab.tuning.single_run import START, entries_of_start
-
-    kept = {entry.subject: entry for entry in entries}
-    environment: dict[str, str] = dict(kept[START].settings) if START in kept else {}
-    for start, pairs in outcome.starts:
-        if pairs.verdict != "better":
-            continue
-        # All variables are one entry, under what speaks for the last of them.
-        environment = dict(start.on_top_of(Start(environment, "")).environment)
-        start_and_loops = replace(start, environment=environment if start.environment else {})
-        kept |= {entry.subject: entry for entry in entries_of_start(key, program, start_and_loops, pairs)}
-    history.remember(kept.values())
-    return len(kept)

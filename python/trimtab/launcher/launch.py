@@ -17,6 +17,7 @@ import signal
 import stat
 import sys
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,7 @@ _IGNORED = (signal.SIGTTIN, signal.SIGTTOU)
 _LEAST_ROOM_BYTES = 1 << 20
 _SETTINGS = "settings.txt"
 _VIRTUAL_THREADS = "virtual-threads.txt"
+_PRELOAD = "LD_PRELOAD"
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Steering:
         settings: what earlier runs found, in the library's form; None: nothing.
         environment: variables that the program is started with, and
         reasons: why, by their names.
+        of_program_alone: names of those that programs which it starts do not get.
         threads: who fits the number of threads; None: it is the program's.
         is_even_if_fixed: also where the program says the number itself.
         virtual_threads: functions that may be run by them, as the library names places; None: no consent.
@@ -83,6 +86,7 @@ class Steering:
     is_even_if_fixed: bool = False
     virtual_threads: tuple[str, ...] | None = None
     unavailable: list[dict[str, str]] = field(default_factory=list)
+    of_program_alone: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,11 +162,32 @@ def _variables(options: Options) -> dict[str, str]:
 
 def _environment(options: Options, libraries: tuple[Path, ...]) -> dict[str, str]:
     environment = users_environment()
-    environment["LD_PRELOAD"] = ":".join(map(str, filter(None, (*libraries, environment.get("LD_PRELOAD")))))
+    users = dict(environment)
+    starts = {} if options.steering is None else options.steering.environment
+    environment.update(starts)
+    # An allocator stands behind our library, whose hooks come first. Where the user loads one, none is chosen.
+    environment[_PRELOAD] = _joined(*libraries, environment.get(_PRELOAD))
     if options.steering is not None:
-        environment.update(options.steering.environment)
+        if options.is_follow:
+            users[_PRELOAD] = _joined(*libraries, users.get(_PRELOAD))
+        environment.update(_users_values(options.steering.of_program_alone, users))
     environment.update(_variables(options))
     return environment
+
+
+def _joined(*libraries: Path | str | None) -> str:
+    return ":".join(map(str, filter(None, libraries)))
+
+
+def _users_values(names: Iterable[str], users: Mapping[str, str]) -> dict[str, str]:
+    """The variable by which the library gives the user's own values to programs that the program starts.
+
+    >>> _users_values(["OMP_PLACES", "GLIBC_TUNABLES"], {"GLIBC_TUNABLES": "a=1"})
+    {'TRIMTAB_USERS_VALUES': 'OMP_PLACES\nGLIBC_TUNABLES=a=1'}
+    """
+    lines = [f"{name}={users[name]}" if name in users else name for name in names]
+    usable = [line for line in lines if "\n" not in line]
+    return {"TRIMTAB_USERS_VALUES": "\n".join(usable)} if usable else {}
 
 
 def _describe(steering: Steering | None) -> dict[str, Any] | None:

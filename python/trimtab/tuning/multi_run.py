@@ -19,6 +19,8 @@ from trimtab.tuning.tunables import VARIABLE, merged
 
 # A candidate that needs this many times what the incumbent needs, twice in turn, is not tried further.
 _CLEARLY_WORSE = 1.3
+# Of so many pairs one may be lost, beyond the first five.
+_PAIRS_FOR_ONE_LOST = 4
 # Share of the cost that a change must save to be worth keeping.
 LEAST_GAIN = 0.01
 
@@ -27,10 +29,14 @@ Verdict = Literal["better", "no better", "clearly worse"]
 
 @dataclass(frozen=True)
 class Pairs:
-    """Costs of candidate and incumbent, in turn: of the whole program, seconds or what else is to become small."""
+    """Costs of candidate and incumbent, in turn: of the whole program, seconds or what else is to become small.
+
+    `is_stopped`: a run with the candidate took so long that it was ended.
+    """
 
     candidate: tuple[float, ...]
     incumbent: tuple[float, ...]
+    is_stopped: bool = False
 
     @property
     def ratios(self) -> list[float]:
@@ -53,11 +59,15 @@ class Pairs:
     def verdict(self) -> Verdict:
         """better: hardly a pair was lost, and the median saves enough. Of five pairs a coin wins all once in 32."""
         ratios = self.ratios
-        if len(ratios) >= 2 and min(ratios[-2:]) > _CLEARLY_WORSE:
+        if self.is_stopped or (len(ratios) >= 2 and min(ratios[-2:]) > _CLEARLY_WORSE):
             return "clearly worse"
-        lost = sum(ratio >= 1.0 for ratio in ratios)
-        enough = len(ratios) >= 5 and lost <= (len(ratios) - 5) // 4
+        enough = len(ratios) >= 5 and self.can_win(len(ratios))
         return "better" if enough and self.gain > LEAST_GAIN else "no better"
+
+    def can_win(self, pairs: int) -> bool:
+        """Whether the candidate may still prove better when there are so many pairs."""
+        lost = sum(ratio >= 1.0 for ratio in self.ratios)
+        return lost <= (pairs - 5) // _PAIRS_FOR_ONE_LOST
 
 
 @dataclass(frozen=True)
@@ -95,7 +105,10 @@ class Start:
 
 
 class Runner(Protocol):
-    """Runs of the program; each raises RunFailed where it does not end as the first one did."""
+    """Runs of the program; each raises RunFailed where it does not end as the first one did.
+
+    A frozen run that takes far longer than a bare one may be ended: its cost says so.
+    """
 
     def bare(self) -> Cost:
         """Of the program as the user starts it."""
@@ -127,7 +140,8 @@ class Trial:
 
 @dataclass
 class Outcome:
-    """What came of it. `loops`: latest decision that lasts, by subject; `starts`: all that were tried.
+    """What came of it. `loops`: latest decision that lasts, by subject; `starts`: all that were tried; `report`: of the last
+    learning run.
 
     `then`: what the last learning run was started with as things are (quota, other programs); frozen runs are, too.
     """
@@ -137,11 +151,31 @@ class Outcome:
     chosen: Start | None = None
     then: Start | None = None
     proof: Pairs | None = None
+    report: Report | None = None
 
     @property
     def is_proved(self) -> bool:
         """Whether the program is faster with what was found than as its user starts it."""
         return self.proof is not None and self.proof.verdict == "better"
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Runs that are to be compared.
+
+    Attributes:
+        purpose: for people.
+        pairs: how many at most.
+        left_behind: how many others there may be after these.
+        is_decided_early: no further pair is run once the candidate has lost so many that it cannot prove better.
+    """
+
+    candidate: Callable[[], Cost]
+    incumbent: Callable[[], Cost]
+    purpose: str
+    pairs: int
+    left_behind: int = 0
+    is_decided_early: bool = False
 
 
 def tune(
@@ -165,16 +199,37 @@ def tune(
         RunFailed: the program failed with something that was tried, or by itself.
     """
     outcome = Outcome()
-    # Of pairs; the last are those that prove all of it.
-    left = pairs
+    _learn(runner, learning_runs, outcome, report_trial)
+    assert outcome.report is not None
+    outcome.then = _started_with(outcome.report)
+    incumbent = Start({}, "")
+    starts = list(candidates(outcome.report))
+    for number, start in enumerate(starts, 1):
+        tried = start.on_top_of(incumbent)
+        contest = Contest(
+            lambda tried=tried: runner.frozen(tried),  # type: ignore[misc]
+            lambda incumbent=incumbent: runner.frozen(incumbent),  # type: ignore[misc]
+            start.text,
+            pairs,
+            left_behind=pairs * (len(starts) - number + 1),
+            is_decided_early=True,
+        )
+        measured = measured_in_turn(contest, report_trial)
+        outcome.starts.append((start, measured))
+        if measured.verdict == "better":
+            incumbent = tried
+            outcome.chosen = tried
+    if outcome.loops or outcome.chosen is not None or outcome.then is not None:
+        whole = Contest(lambda: runner.frozen(incumbent), runner.bare, "all of it", pairs)
+        outcome.proof = measured_in_turn(whole, report_trial)
+    return outcome
 
-    def in_turn(candidate: Callable[[], Cost], incumbent: Callable[[], Cost], purpose: str) -> Pairs:
-        nonlocal left
-        left -= pairs
-        return measured_in_turn(candidate, incumbent, pairs, left, purpose, report_trial)
 
+def _learn(
+    runner: Runner, learning_runs: int, outcome: Outcome, report_trial: Callable[[Trial], None]
+) -> None:
     for number in range(learning_runs):
-        report = runner.learn({})
+        report = outcome.report = runner.learn({})
         lasting = [decision for decision in report.decisions if decision.outcome in LASTING and decision.key]
         outcome.loops.update({decision.key: decision for decision in lasting})
         kept_count = sum(decision.outcome == OUTCOMES[DecisionOutcome.KEPT] for decision in lasting)
@@ -185,24 +240,6 @@ def tune(
                 f"{kept_count} kept",
             )
         )
-    outcome.then = _started_with(report)
-    incumbent = Start({}, "")
-    starts = list(candidates(report))
-    left += pairs * len(starts)
-    for start in starts:
-        tried = start.on_top_of(incumbent)
-        measured = in_turn(
-            lambda tried=tried: runner.frozen(tried),  # type: ignore[misc]
-            lambda incumbent=incumbent: runner.frozen(incumbent),  # type: ignore[misc]
-            start.text,
-        )
-        outcome.starts.append((start, measured))
-        if measured.verdict == "better":
-            incumbent = tried
-            outcome.chosen = tried
-    if outcome.loops or outcome.chosen is not None or outcome.then is not None:
-        outcome.proof = in_turn(lambda: runner.frozen(incumbent), runner.bare, "all of it")
-    return outcome
 
 
 def _started_with(report: Report) -> Start | None:
@@ -212,111 +249,37 @@ def _started_with(report: Report) -> Start | None:
     return Start({value.name: value.value for value in values}, "; ".join(value.reason for value in values))
 
 
-def measured_in_turn(
-    candidate: Callable[[], Cost],
-    incumbent: Callable[[], Cost],
-    pairs: int,
-    left_behind: int,
-    purpose: str,
-    report_trial: Callable[[Trial], None],
-) -> Pairs:
-    """Pairs in alternating order, so that a machine that gets slower speaks for neither.
-
-    `left_behind`: how many others there may be after these.
-    """
+def measured_in_turn(contest: Contest, report_trial: Callable[[Trial], None]) -> Pairs:
+    """Pairs in alternating order, so that a machine that gets slower speaks for neither."""
     of_candidate: list[Cost] = []
     of_incumbent: list[Cost] = []
-    for number in range(pairs):
+    for number in range(contest.pairs):
         for is_candidate in (True, False) if number % 2 == 0 else (False, True):
             (of_candidate if is_candidate else of_incumbent).append(
-                candidate() if is_candidate else incumbent()
+                contest.candidate() if is_candidate else contest.incumbent()
             )
         so_far = _pairs_of(of_candidate, of_incumbent)
-        left_s = (of_candidate[-1].seconds + of_incumbent[-1].seconds) * (pairs - number - 1 + left_behind)
+        seconds = of_candidate[-1].seconds + of_incumbent[-1].seconds
         report_trial(
             Trial(
-                f"{purpose}, pair {number + 1} of {pairs}",
+                f"{contest.purpose}, pair {number + 1} of {contest.pairs}",
                 of_candidate[-1],
                 f"{of_incumbent[-1].text} without",
-                left_s,
+                seconds * (contest.pairs - number - 1 + contest.left_behind),
             )
         )
-        if so_far.verdict == "clearly worse":
+        is_lost = contest.is_decided_early and not so_far.can_win(contest.pairs)
+        if is_lost or so_far.verdict == "clearly worse":
             break
     return _pairs_of(of_candidate, of_incumbent)
 
 
 def _pairs_of(candidate: Sequence[Cost], incumbent: Sequence[Cost]) -> Pairs:
-    return Pairs(tuple(cost.value for cost in candidate), tuple(cost.value for cost in incumbent))
-
-
-def starts_for(
-    report: Report, environment: Mapping[str, str], *, cpus: float, is_thorough: bool = False
-) -> list[Start]:
-    """What is worth trying at the start, after what a run has shown; the likeliest first.
-
-    Scheduling policies of task runtimes come first: the library tells only of those that program and user leave open.
-
-    Args:
-        report: of a run.
-        environment: the user's: what is set there is left.
-        cpus: that the program may use, quota included.
-        is_thorough: try also what nothing speaks for.
-    """
-    shares: Mapping[str, float] = report.time or {}
-    threads = report.threads or 0
-    delay, waits = shares.get("run_delay", 0.0), shares.get("barrier_wait", 0.0)
-    managing = shares.get("runtime", 0.0) + shares.get("arrival", 0.0)
-    starts = _schedulers(report, is_thorough)
-    if report.workers and not report.regions:
-        return starts  # a program of tasks alone: OpenMP's variables are nothing to it
-    if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY"} & environment.keys():
-        if delay > 0.03 or is_thorough:
-            starts.append(
-                Start({"OMP_WAIT_POLICY": "passive"}, f"threads waited for a CPU {delay:.0%} of the time")
-            )
-        if managing > 0.1 or is_thorough:
-            starts.append(
-                Start({"OMP_WAIT_POLICY": "active"}, f"starting regions took {managing:.0%} of the time")
-            )
-    if not {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_DYNAMIC", "KMP_ALL_THREADS"} & environment.keys():
-        counts: list[tuple[int, str]] = []
-        if threads > cpus:
-            counts.append((max(1, int(cpus)), f"{threads} threads for {cpus:g} CPUs"))
-        if delay > 0.03:
-            counts.append((threads - 1, f"threads waited for a CPU {delay:.0%} of the time"))
-        if managing + waits > 0.3 or is_thorough:
-            reason = f"waiting and starting regions took {managing + waits:.0%} of the time"
-            counts += [(threads // 2, reason), (1, reason)]
-        seen_threads: set[int] = {threads}
-        for count, reason in counts:
-            if count >= 1 and count not in seen_threads:
-                seen_threads.add(count)
-                starts.append(Start({"OMP_NUM_THREADS": str(count)}, reason))
-    return starts
-
-
-def _schedulers(report: Report, is_thorough: bool) -> list[Start]:
-    starts: list[Start] = []
-    for scheduler in report.schedulers:
-        reasons = {scheduler.advised: scheduler.reason} if scheduler.advised else {}
-        if is_thorough:
-            reasons |= {
-                name: "with --thorough all others are tried"
-                for name in scheduler.others
-                if name not in reasons
-            }
-        starts += [
-            Start(
-                {},
-                reason,
-                {scheduler.key: {"scheduler": name}},
-                scheduler.subject,
-                f"scheduler={scheduler.now}",
-            )
-            for name, reason in reasons.items()
-        ]
-    return starts
+    return Pairs(
+        tuple(cost.value for cost in candidate),
+        tuple(cost.value for cost in incumbent),
+        any(cost.is_stopped for cost in candidate),
+    )
 
 
 def _verdict_of(decision: Decision) -> str:
@@ -326,7 +289,7 @@ def _verdict_of(decision: Decision) -> str:
 
 
 def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
-    """For tables and JSON: subject, setting before and after, gain, spread, verdict."""
+    """For tables and JSON: subject, setting before and after, gain, spread, verdict, reason."""
     rows: list[dict[str, Any]] = []
     for loop in outcome.loops.values():
         changes = loop.changes
@@ -338,6 +301,7 @@ def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
                 "gain": loop.gain,
                 "spread": loop.uncertainty,
                 "verdict": _verdict_of(loop),
+                "reason": loop.reason,
             }
         )
     if outcome.then is not None:
@@ -349,6 +313,7 @@ def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
                 "gain": None,
                 "spread": None,
                 "verdict": "as things are",
+                "reason": outcome.then.reason,
             }
         )
     for start, pairs in outcome.starts:
@@ -360,6 +325,7 @@ def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
                 "gain": pairs.gain,
                 "spread": pairs.spread,
                 "verdict": pairs.verdict,
+                "reason": start.reason,
             }
         )
     if outcome.proof is not None:
@@ -371,6 +337,7 @@ def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
                 "gain": outcome.proof.gain,
                 "spread": outcome.proof.spread,
                 "verdict": outcome.proof.verdict,
+                "reason": "",
             }
         )
     return rows

@@ -21,11 +21,13 @@ class Cost:
         seconds: from start to end.
         value: what is to become small; `seconds` unless energy is the objective.
         unit: of `value`.
+        is_stopped: it took so long that it was ended.
     """
 
     seconds: float
     value: float
     unit: str = "s"
+    is_stopped: bool = False
 
     @classmethod
     def of_time(cls, seconds: float) -> Cost:

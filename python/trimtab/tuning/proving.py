@@ -14,7 +14,7 @@ from trimtab.analysis.own_actions import CPU_COUNT, OWN_ACTIONS
 from trimtab.analysis.task_order import kinds_to_raise, kinds_without_knob
 from trimtab.model.enumerations import Cause
 from trimtab.model.report import Finding, Report
-from trimtab.tuning.multi_run import Pairs, Runner, Start, Trial, measured_in_turn
+from trimtab.tuning.multi_run import Contest, Pairs, Runner, Start, Trial, measured_in_turn
 from trimtab.tuning.objective import Cost
 
 _TASK_TUNE = "TRIMTAB_TASK_TUNE"
@@ -111,9 +111,8 @@ def prove(
     if remedy.is_searched:
         learnt = runner.learn(remedy.start.environment)
         report_trial(Trial("a run that searches", Cost.of_time(learnt.wall_s)))
-    measured = measured_in_turn(
-        lambda: runner.frozen(remedy.start), runner.bare, pairs, 0, remedy.words, report_trial
-    )
+    contest = Contest(lambda: runner.frozen(remedy.start), runner.bare, remedy.words, pairs)
+    measured = measured_in_turn(contest, report_trial)
     whole_s = report.observed_s or report.wall_s or 1.0
     return Proof(
         finding.gain_s / whole_s, finding.gain_low_s / whole_s, finding.gain_high_s / whole_s, measured

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trimtab import machine
@@ -28,7 +28,7 @@ from trimtab.model import LASTING
 from trimtab.model.enumerations import PolicyName
 from trimtab.model.report import Report
 from trimtab.tuning.multi_run import Pairs, Start
-from trimtab.tuning.start import StartValue, is_left_open, start_values
+from trimtab.tuning.start import PRELOAD_VARIABLE, StartValue, is_left_open, start_values
 from trimtab.tuning.tunables import VARIABLE, tunables_of, with_variables
 from trimtab.tuning.virtual import find_fit
 
@@ -38,6 +38,10 @@ START = "start"
 # up, to be the same; others look for themselves.
 START_THEN = "start-then"
 _STARTS = (START, START_THEN)
+# Beside the variables of a start: programs that the program starts get them, too.
+INHERIT = "inherit"
+# A library that is loaded into the program changes more than its speed: a run must be told to use what was found (--frozen).
+_NOT_UNASKED = {PRELOAD_VARIABLE}
 
 
 @dataclass(frozen=True)
@@ -132,9 +136,10 @@ def prepare(
         except HistoryError as error:
             reason = str(error)
     if tuning.mode == "known":
-        known_entries = [entry for entry in known_entries if _needs_no_word(entry)]
+        known_entries = [_without_consent(entry) for entry in known_entries if _needs_no_word(entry)]
     loops = [entry for entry in known_entries if entry.subject not in _STARTS]
     starts = _reason_with_history(known_entries, START, "found by earlier runs", environment)
+    of_program_alone = tuple(start.name for start in starts) if not _is_inherited(known_entries) else ()
     variables = {**environment, **{start.name: start.value for start in starts}}
     chosen: list[StartValue] = []
     if tuning.mode == "on":
@@ -152,6 +157,7 @@ def prepare(
         tuning.seed,
         {start.name: start.value for start in starts},
         {start.name: start.reason for start in starts},
+        of_program_alone=of_program_alone,
         virtual_threads=None if fit is None else fit.functions,
         unavailable=[] if fit is None else fit.unavailable,
     )
@@ -169,21 +175,42 @@ def _needs_no_word(entry: Entry) -> bool:
     return is_proved and entry.subject != START_THEN and not _AGREED_TO & entry.settings.keys()
 
 
+def _without_consent(entry: Entry) -> Entry:
+    settings = {name: value for name, value in entry.settings.items() if name not in _NOT_UNASKED}
+    return replace(entry, settings=settings) if entry.subject == START else entry
+
+
+def _is_inherited(known_entries: Sequence[Entry]) -> bool:
+    return any(entry.subject == START and INHERIT in entry.settings for entry in known_entries)
+
+
+def start_of(known_entries: Sequence[Entry]) -> Start:
+    """What earlier runs start the program with, but for what they did as things were."""
+    settings = next((entry.settings for entry in known_entries if entry.subject == START), {})
+    return Start({name: value for name, value in settings.items() if name != INHERIT}, "")
+
+
 def _reason_with_history(
     known_entries: Sequence[Entry], subject: str, reason: str, environment: Mapping[str, str]
 ) -> list[StartValue]:
     """What earlier runs say under `subject`, but for what `environment` has something to say about."""
     return [
-        StartValue(name, with_variables(environment, {name: value})[name], reason)
+        StartValue(name, with_variables(environment, {name: value})[name], _explained(reason, entry))
         for entry in known_entries
         if entry.subject == subject
         for name, value in entry.settings.items()
-        if _is_open(name, value, environment)
+        if name != INHERIT and _is_open(name, value, environment)
     ]
+
+
+def _explained(reason: str, entry: Entry) -> str:
+    return f"{reason}: {entry.reason}" if entry.subject == START and entry.reason else reason
 
 
 def _is_open(name: str, value: str, environment: Mapping[str, str]) -> bool:
     """Whether the user has not said all of it already."""
+    if name == PRELOAD_VARIABLE and not Path(value).is_file():
+        return False  # it is not installed any more
     if name == VARIABLE:
         return not tunables_of(value).keys() <= tunables_of(environment.get(name, "")).keys()
     return is_left_open(name, environment)
@@ -229,13 +256,23 @@ def _entries_of_start(prepared: Prepared, report: Report, run: Path) -> list[Ent
     ]
 
 
-def entries_of_start(key: Key, program: Path, start: Start, pairs: Pairs | None = None) -> list[Entry]:
-    """What a program is to be started with, for the history; `pairs`: that proved it."""
+def entries_of_start(
+    key: Key, program: Path, start: Start, pairs: Pairs | None = None, *, is_inherited: bool = False
+) -> list[Entry]:
+    """What a program is to be started with, for the history.
+
+    Args:
+        key, program: that it is of.
+        start: variables and settings.
+        pairs: that proved it.
+        is_inherited: programs that it starts get the variables, too.
+    """
     results: list[tuple[str, str, Mapping[str, str]]] = [
         (subject, start.subject, settings) for subject, settings in start.settings.items()
     ]
     if start.environment:
-        results.append((START, "start", start.environment))
+        inherited = {INHERIT: "1"} if is_inherited else {}
+        results.append((START, "start", {**start.environment, **inherited}))
     gain, spread, count = (None, None, 0) if pairs is None else (pairs.gain, pairs.spread, len(pairs.ratios))
     return [
         Entry(

@@ -12,16 +12,29 @@ from trimtab import machine as the_machine
 from trimtab.doctor.cgroup import find_quota
 from trimtab.doctor.check import Machine
 
-# The number of threads that the user wants, whatever else: then it is none of ours.
-_THREADS = (
+# Variables that say the same thing: where the user has set one of a group, all of it is none of ours.
+THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OMP_THREAD_LIMIT",
     "OMP_DYNAMIC",
     "KMP_ALL_THREADS",
     "KMP_DEVICE_THREAD_LIMIT",
 )
-_WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY")
-_GROUPS = (frozenset(_THREADS), frozenset(_WAITING))
+WAITING_VARIABLES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY")
+PLACEMENT_VARIABLES = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_HW_SUBSET")
+BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_OTHER_BLAS_VARIABLES = ("GOTO_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_DYNAMIC")
+PRELOAD_VARIABLE = "LD_PRELOAD"
+INTERLEAVE_VARIABLE = "TRIMTAB_INTERLEAVE"
+_GROUPS = tuple(
+    frozenset(names)
+    for names in (
+        THREAD_VARIABLES,
+        WAITING_VARIABLES,
+        PLACEMENT_VARIABLES,
+        (*BLAS_VARIABLES, *_OTHER_BLAS_VARIABLES),
+    )
+)
 # libgomp's own for a team of more threads than CPUs: spins through short regions, whose threads would otherwise have to be
 # woken for each, and is asleep some 15 us into any longer wait.
 _SPINS_BESIDE_OTHERS = "1000"
@@ -44,8 +57,16 @@ class StartValue:
 
 def is_left_open(name: str, environment: Mapping[str, str]) -> bool:
     """Whether the user has set neither this variable nor another one that says the same thing."""
-    alike = {name}.union(*(group for group in _GROUPS if name in group))
-    return not alike & environment.keys()
+    return not group_of(name) & environment.keys()
+
+
+def group_of(name: str) -> set[str]:
+    """The variable, and those that say the same thing.
+
+    >>> sorted(group_of("KMP_LIBRARY"))
+    ['GOMP_SPINCOUNT', 'KMP_BLOCKTIME', 'KMP_LIBRARY', 'OMP_WAIT_POLICY']
+    """
+    return {name}.union(*(group for group in _GROUPS if name in group))
 
 
 def start_values(

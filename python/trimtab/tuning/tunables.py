@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from trimtab.analysis.memory_findings import as_variable
+from trimtab.glibc import as_variable
 
 VARIABLE = "GLIBC_TUNABLES"
 

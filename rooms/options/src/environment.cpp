@@ -12,6 +12,8 @@ const char* value_of(const option& option_row) noexcept {
   return text == nullptr || text[0] == '\0' ? nullptr : text;
 }
 
+char* const* all_variables() noexcept { return environ; }
+
 void forget(const option& option_row) noexcept { unsetenv(option_row.variable); }
 
 void make_empty(const option& option_row) noexcept {

@@ -60,12 +60,19 @@ struct library_options {
   observe::sampler_options sampler;
   steering_options steering;
   bool is_follow = true;
+  bool is_interleaved = false;  // pages come from all nodes of memory in turn
+  const char* users_values =
+      nullptr;  // of variables that programs which this one starts do not inherit (child_environment.hpp)
   bool is_other_ompt_tool = false;  // OMP_TOOL_LIBRARIES, which is the runtimes' own, names one
   options::mistake wrong;           // the first value that is not allowed, for the run's list of what was unavailable
 };
 
 inline constexpr options::option run_option = {"TRIMTAB_RUN", "", options::path(),
                                                "absolute path of the run directory; not set: nothing is recorded"};
+
+inline constexpr options::option users_values_option = {"TRIMTAB_USERS_VALUES", "", options::any_text(),
+                                                        "start values that are this program's alone: for programs that it "
+                                                        "starts, NAME=VALUE as you had set it, or NAME, one a line"};
 
 // The variables that `trimtab run` sets, and those that others read and the library looks at, too.
 std::span<const options::row<library_options>> library_table() noexcept;

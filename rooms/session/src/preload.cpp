@@ -4,7 +4,9 @@
 
 #include <cstdio>
 
+#include "memory_nodes.hpp"
 #include "options.hpp"
+#include "preload_children.hpp"
 #include "steering.hpp"
 #include "trimtab/base/own_heap.hpp"
 #include "trimtab/base/topology.hpp"
@@ -42,6 +44,7 @@ void child_after_fork() noexcept {
   // Where nothing is to be recorded no system call is made, either: the program may be under a filter (preload_seccomp.cpp).
   if (is_wanted) {
     base::keep_allowed_cpus();
+    if (chosen.is_interleaved) interleave_memory();
     if (chosen.steering.is_on()) chosen.sampler.ticked = steering_ticked;
     observe::sampler_configure(chosen.sampler);
     chosen.recorder.lane_opened = lane_opened;
@@ -58,6 +61,7 @@ void child_after_fork() noexcept {
     }
   }
   if (!chosen.is_follow) forget_in_environment();
+  keep_for_children(chosen.users_values);
 }
 
 [[gnu::destructor]] void detach() noexcept {

@@ -8,9 +8,11 @@
 #include <cstdarg>
 #include <cstdlib>
 
+#include "preload_children.hpp"
 #include "trimtab/base/hook.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/openmp/openmp.hpp"
+#include "trimtab/options/environment.hpp"
 
 namespace trimtab::session {
 
@@ -81,14 +83,25 @@ void read_arguments(const char* first, va_list& list, std::size_t count, char** 
   for (std::size_t i = 1; i <= count; ++i) values[i] = va_arg(list, char*);  // the null pointer, too
 }
 
-// With the program's environment: that is the C library's to find, which `forward` is of.
-int run(execv_function* forward, const char* path, char* const* arguments) noexcept {
-  const ending last(process_state::replaced);
-  return forward(path, arguments);
+// In the frame of its caller, since the child of a vfork may not allocate.
+#define TRIMTAB_FILTERED(variables) \
+  filtered_into(variables, static_cast<char**>(__builtin_alloca((count_entries(variables) + 1) * sizeof(char*))))
+char* const* filtered_into(char* const* variables, char** filtered) noexcept {
+  environment_for_children().filter(variables, filtered);
+  return filtered;
 }
+
+// With the program's environment: that is the C library's to find, which `forward` is of.
 int run(execve_function* forward, const char* path, char* const* arguments, char* const* variables) noexcept {
   const ending last(process_state::replaced);
-  return forward(path, arguments, variables);
+  if (variables == nullptr || !is_child_filtered()) return forward(path, arguments, variables);
+  return forward(path, arguments, TRIMTAB_FILTERED(variables));
+}
+// `with_variables`: the same with an environment of its own, for a child.
+int run(execv_function* forward, execve_function* with_variables, const char* path, char* const* arguments) noexcept {
+  if (is_child_filtered()) return run(with_variables, path, arguments, options::all_variables());
+  const ending last(process_state::replaced);
+  return forward(path, arguments);
 }
 
 }  // namespace
@@ -109,17 +122,18 @@ TRIMTAB_HOOK int execve(const char* path, char* const* arguments, char* const* v
   return run(real.execve, path, arguments, variables);
 }
 
-TRIMTAB_HOOK int execv(const char* path, char* const* arguments) { return run(real.execv, path, arguments); }
+TRIMTAB_HOOK int execv(const char* path, char* const* arguments) { return run(real.execv, real.execve, path, arguments); }
 
 TRIMTAB_HOOK int execvpe(const char* file, char* const* arguments, char* const* variables) {
   return run(real.execvpe, file, arguments, variables);
 }
 
-TRIMTAB_HOOK int execvp(const char* file, char* const* arguments) { return run(real.execvp, file, arguments); }
+TRIMTAB_HOOK int execvp(const char* file, char* const* arguments) { return run(real.execvp, real.execvpe, file, arguments); }
 
 TRIMTAB_HOOK int fexecve(int file, char* const* arguments, char* const* variables) {
   const ending last(process_state::replaced);
-  return real.fexecve(file, arguments, variables);
+  if (variables == nullptr || !is_child_filtered()) return real.fexecve(file, arguments, variables);
+  return real.fexecve(file, arguments, TRIMTAB_FILTERED(variables));
 }
 
 #define TRIMTAB_LIST                                                                           \
@@ -132,13 +146,13 @@ TRIMTAB_HOOK int fexecve(int file, char* const* arguments, char* const* variable
 TRIMTAB_HOOK int execl(const char* path, const char* first, ...) {
   TRIMTAB_LIST;
   va_end(list);
-  return run(real.execv, path, arguments);
+  return run(real.execv, real.execve, path, arguments);
 }
 
 TRIMTAB_HOOK int execlp(const char* file, const char* first, ...) {
   TRIMTAB_LIST;
   va_end(list);
-  return run(real.execvp, file, arguments);
+  return run(real.execvp, real.execvpe, file, arguments);
 }
 
 TRIMTAB_HOOK int execle(const char* path, const char* first, ...) {

@@ -155,6 +155,8 @@ TEST(options, every_row_sets_something) {
                                     {"TRIMTAB_SAMPLE_MS", "20"},
                                     {"TRIMTAB_FOLLOW", "0"},
                                     {"TRIMTAB_VIRTUAL_THREADS", "/v"},
+                                    {"TRIMTAB_USERS_VALUES", "OMP_PLACES"},
+                                    {"TRIMTAB_INTERLEAVE", "1"},
                                     {"OMP_TOOL_LIBRARIES", "tool.so"}});
   EXPECT_EQ(all.wrong.of, nullptr) << "the sampler reports probes that it does not know";
   EXPECT_STREQ(all.recorder.run_directory, "/r");
@@ -162,6 +164,8 @@ TEST(options, every_row_sets_something) {
   EXPECT_STREQ(all.sampler.probes, "+cpu,made-up");
   EXPECT_EQ(all.sampler.period_ms, 20u);
   EXPECT_FALSE(all.is_follow);
+  EXPECT_STREQ(all.users_values, "OMP_PLACES");
+  EXPECT_TRUE(all.is_interleaved);
   EXPECT_STREQ(all.steering.virtual_threads, "/v");
   EXPECT_TRUE(all.is_other_ompt_tool);
 }

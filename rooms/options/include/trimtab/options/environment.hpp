@@ -9,6 +9,9 @@ namespace trimtab::options {
 // nullptr: the variable is not set, or empty. Of the program, which may change it: copy what is kept.
 const char* value_of(const option& option_row) noexcept;
 
+// All of them, NAME=VALUE, with a null pointer behind them: what a program that is started gets.
+char* const* all_variables() noexcept;
+
 // The variable is removed: processes that this one starts do not get it.
 void forget(const option& option_row) noexcept;
 // The variable becomes empty, in place: other threads may be reading the environment.

@@ -1,0 +1,327 @@
+"""Real programs bare, watched and tuned: `.venv/bin/python -m benchmarks.real_programs FOLDER`, and docs/programs/README.md.
+
+FOLDER, outside the project, has the sources: a clone of each repository, and for Python's packages an environment `venv`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+from benchmarks.machine import describe
+from benchmarks.running import clean_environment
+
+ROOT = Path(__file__).resolve().parent.parent
+LIST = ROOT / "docs" / "programs" / "list.toml"
+PAGE = ROOT / "docs" / "programs" / "README.md"
+KEPT = ROOT / "benchmarks" / "real-programs-results.json"
+_INPUTS = Path(__file__).with_name("program_inputs.py")
+_BLOCK = re.compile(r"(<!-- bench programs -->\n).*?(<!-- end -->)", re.DOTALL)
+# A program that is not slower has a paired interval that is not wholly above this.
+MOST_OF_BARE = 1.03
+_TIMEOUT_S = 600
+
+
+@dataclass(frozen=True)
+class Program:
+    """A row of the list; the fields are described at its head."""
+
+    name: str
+    field: str
+    origin: str
+    source: str
+    compiler: str
+    command: str
+    build: str = ""
+    input: str = ""
+    varies: str = ""
+
+    def folder(self, sources: Path) -> Path:
+        """Where it is built and run."""
+        return sources / self.source.rpartition("/")[2] if self.origin == "github" else sources / "inputs"
+
+    def argv(self, sources: Path) -> list[str]:
+        """The command, its program by a whole path."""
+        words = shlex.split(self.command.replace("{python}", str(sources / "venv/bin/python")))
+        path = self.folder(sources) / words[0]
+        return [str(path) if "/" in words[0] else words[0], *words[1:]]
+
+
+def read_list(path: Path = LIST) -> list[Program]:
+    """All programs, in order."""
+    rows = tomllib.loads(path.read_text(encoding="utf-8"))["program"]
+    return [Program(source=row.pop("from"), **row) for row in rows]
+
+
+def why_missing(program: Program, sources: Path) -> str:
+    """What is not there; empty: it can be measured."""
+    if program.origin == "github" and not program.folder(sources).is_dir():
+        return f"{program.folder(sources)}: not there"
+    if program.origin == "pypi" and not (sources / "venv/bin/python").exists():
+        return f"{sources / 'venv'}: not there"
+    name = program.argv(sources)[0]
+    is_there = Path(name).exists() if "/" in name else shutil.which(name) is not None
+    return "" if is_there else f"{name}: not there"
+
+
+def prepare(program: Program, sources: Path) -> None:
+    """Build it, and make its input.
+
+    Raises:
+        subprocess.CalledProcessError: a command failed.
+    """
+    inputs = sources / "inputs"
+    inputs.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(_INPUTS, sources / "inputs.py")
+    if program.build and program.folder(sources).is_dir():
+        _shell(program.build, program.folder(sources))
+    if program.input:
+        _shell(program.input, inputs)
+
+
+def _shell(command: str, folder: Path) -> None:
+    subprocess.run(["bash", "-c", command], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+def measure(program: Program, sources: Path, pairs: int) -> dict[str, Any]:
+    """Tune it, then run it bare, watched and with what was kept, in turn; a row of the results."""
+    history = sources / f"history-{_word(program.name)}.sqlite"
+    history.unlink(missing_ok=True)
+    folder, argv = program.folder(sources), program.argv(sources)
+    trimtab = [sys.executable, "-m", "trimtab"]
+    options = ["--history", str(history)]
+    tuned = _run([*trimtab, "tune", "--runs", "1", "--json", *options, "--", *argv], folder)
+    outcome = json.loads(tuned.text)
+    run = sources / "run"
+    ways: dict[str, list[str]] = {
+        "bare": argv,
+        "run": [*trimtab, "run", "-q", "--tune=off", "-o", str(run), "--", *argv],
+        "tuned": [*trimtab, "run", "-q", "--frozen", *options, "-o", str(run), "--", *argv],
+    }
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    texts: dict[str, list[str]] = {way: [] for way in ways}
+    for number in range(pairs):
+        for way in list(ways)[:: 1 if number % 2 == 0 else -1]:
+            shutil.rmtree(run, ignore_errors=True)
+            finished = _run(ways[way], folder)
+            # The launcher itself, about 0.3 s, is no part of the program.
+            seconds[way].append(finished.seconds if way == "bare" else _program_s(run))
+            texts[way].append(_without(program.varies, finished.text))
+    return {
+        "name": program.name,
+        "seconds": seconds,
+        "tune_s": tuned.seconds,
+        "kept": [row["after"] for row in outcome["rows"] if row["verdict"] == "better"][:-1]
+        if outcome["proved"]
+        else [],
+        "export": outcome["export"],
+        "limit": outcome["limit"],
+        "answers": answers(texts["bare"], [*texts["run"], *texts["tuned"]]),
+    }
+
+
+@dataclass(frozen=True)
+class _Finished:
+    text: str
+    seconds: float
+
+
+def _run(argv: list[str], folder: Path) -> _Finished:
+    began = time.monotonic()
+    done = subprocess.run(argv, cwd=folder, capture_output=True, check=False, timeout=_TIMEOUT_S)
+    if done.returncode != 0:
+        raise subprocess.CalledProcessError(
+            done.returncode, argv, stderr=done.stderr.decode(errors="replace")
+        )
+    return _Finished(done.stdout.decode("latin-1"), time.monotonic() - began)
+
+
+def _program_s(run: Path) -> float:
+    return float(json.loads((run / "run.json").read_text())["ended"]["wall_s"])
+
+
+def _without(varies: str, text: str) -> str:
+    if not varies:
+        return text
+    return "\n".join(line for line in text.splitlines() if re.search(varies, line) is None)
+
+
+def answers(bare: list[str], others: list[str]) -> str:
+    """Whether what the program writes is the same without Trimtab and with it."""
+    if len(set(bare)) > 1:
+        return "bare runs differ by themselves"
+    return "same" if set(others) == set(bare) else "different"
+
+
+def _word(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def ratio(row: dict[str, Any], way: str) -> tuple[float, float, float]:
+    """Of pairs with bare runs: the median, and the interval that they span (94 % for five pairs, more for more)."""
+    ratios = [
+        with_it / bare for with_it, bare in zip(row["seconds"][way], row["seconds"]["bare"], strict=True)
+    ]
+    return statistics.median(ratios), min(ratios), max(ratios)
+
+
+def table(programs: list[Program], results: dict[str, Any]) -> str:
+    """A row for every program of the list, measured or not, and what they come to."""
+    rows = {row["name"]: row for row in results["cases"]}
+    lines = [
+        "| program | field | compiler | command | bare, s | `run` / bare | tuned / bare | kept, or what limits it | answers |",
+        "|---|---|---|---|--:|--:|--:|---|---|",
+    ]
+    lines += [_line(program, rows.get(program.name)) for program in programs]
+    return "\n".join([*lines, "", summary(programs, results), ""])
+
+
+def _line(program: Program, row: dict[str, Any] | None) -> str:
+    head = f"| {program.name} | {program.field} | {program.compiler} | `{program.command}` |"
+    if row is None:
+        return f"{head} | | | not measured yet | |"
+    reason = ", ".join(f"`{word}`" for word in row["kept"]) or row["limit"] or "nothing"
+    times = f"{statistics.median(row['seconds']['bare']):.2f} | {_ratio_text(row, 'run')} | {_ratio_text(row, 'tuned')}"
+    return f"{head} {times} | {reason.replace('|', '/')} | {row['answers']} |"
+
+
+def _ratio_text(row: dict[str, Any], way: str) -> str:
+    middle, low, high = ratio(row, way)
+    return f"{middle:.2f} ({low:.2f}-{high:.2f})"
+
+
+def summary(programs: list[Program], results: dict[str, Any]) -> str:
+    """How many of the measured ones gained how much, and which were slower."""
+    tuned = [ratio(row, "tuned") for row in results["cases"]]
+    five, twenty = (sum(high <= 1 and middle <= most for middle, _, high in tuned) for most in (0.95, 0.80))
+    slower = [
+        row["name"]
+        for row in results["cases"]
+        if min(ratio(row, way)[1] for way in ("run", "tuned")) > MOST_OF_BARE
+        or max(ratio(row, way)[1] for way in ("run", "tuned")) > MOST_OF_BARE
+    ]
+    return (
+        f"Measured: {len(tuned)} of {len(programs)}. Faster by 5 % or more: {five}; by 20 % or more: {twenty}. "
+        f"Slower (interval wholly above {MOST_OF_BARE}): {', '.join(slower) or 'none'}."
+    )
+
+
+def write_page(programs: list[Program], results: dict[str, Any]) -> None:
+    """Put the table into the page, and keep the results."""
+    machine = results["machine"]
+    text = f"{_machine_line(machine)}\n\n{table(programs, results)}"
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(_BLOCK.sub(lambda block: f"{block[1]}{text}{block[2]}", page), encoding="utf-8")
+    KEPT.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+def _machine_line(machine: dict[str, Any]) -> str:
+    return "Machine: " + ", ".join(f"{name} {value}" for name, value in machine.items() if value) + "."
+
+
+def _machine() -> dict[str, Any]:
+    described = describe()
+    return {
+        name: described.get(name) for name in ("date", "commit", "cpu", "cpus", "kernel") if name in described
+    }
+
+
+def run_all(
+    programs: list[Program], sources: Path, pairs: int, limit_s: float, keep: Callable[[dict[str, Any]], None]
+) -> None:
+    """Measure one after the other until the time is over; `keep` gets each row."""
+    began = time.monotonic()
+    for program in programs:
+        if time.monotonic() - began > limit_s:
+            print(f"{program.name}: no time is left", file=sys.stderr)
+            continue
+        if missing := why_missing(program, sources):
+            print(f"{program.name}: not measured: {missing}", file=sys.stderr)
+            continue
+        try:
+            row = measure(program, sources, pairs)
+        except (subprocess.SubprocessError, OSError, ValueError) as error:
+            print(
+                f"{program.name}: not measured: {error}\n{getattr(error, 'stderr', '') or ''}",
+                file=sys.stderr,
+            )
+            continue
+        keep(row)
+        print(
+            f"{program.name}: {_ratio_text(row, 'tuned')} of {row['seconds']['bare'][0]:.2f} s",
+            file=sys.stderr,
+        )
+
+
+def main() -> int:
+    """Builds and measures, or only one of them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sources", type=Path, metavar="FOLDER", help="with the sources; outside the project")
+    parser.add_argument("--only", help="a regular expression for the names of programs")
+    parser.add_argument(
+        "--prepare", action="store_true", help="build them and make their inputs; measure nothing"
+    )
+    parser.add_argument("--pairs", type=int, default=7, help="runs of each way; 7")
+    parser.add_argument(
+        "--minutes", type=float, default=60, help="begin no further program after this time; 60"
+    )
+    parser.add_argument(
+        "--results", type=Path, help="where the results are, and rows are added; default: in FOLDER"
+    )
+    parser.add_argument(
+        "--write-docs", action="store_true", help="put the table into docs/programs; measure nothing"
+    )
+    arguments = parser.parse_args()
+    sources: Path = arguments.sources.resolve()
+    programs = read_list()
+    file: Path = arguments.results or sources / "results.json"
+    results: dict[str, Any] = (
+        json.loads(file.read_text()) if file.exists() else {"machine": _machine(), "cases": []}
+    )
+    if arguments.write_docs:
+        write_page(programs, results)
+        return 0
+    chosen = [program for program in programs if re.search(arguments.only or "", program.name)]
+    clean_environment()
+    os.environ["PATH"] = f"/usr/bin:{os.environ['PATH']}"
+    if arguments.prepare:
+        return _prepare_all(chosen, sources)
+
+    def keep(row: dict[str, Any]) -> None:
+        results["cases"] = [case for case in results["cases"] if case["name"] != row["name"]] + [row]
+        file.write_text(json.dumps(results, indent=1))
+
+    run_all(chosen, sources, arguments.pairs, arguments.minutes * 60, keep)
+    return 0
+
+
+def _prepare_all(programs: list[Program], sources: Path) -> int:
+    failed = 0
+    for program in programs:
+        try:
+            prepare(program, sources)
+        except subprocess.CalledProcessError as error:
+            print(f"{program.name}: {error}", file=sys.stderr)
+            failed += 1
+    return min(failed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
