@@ -96,6 +96,24 @@ int main(void) {
     assert Cause.RETURNED_MEMORY in causes(watched.report()), watched.done.stderr
 
 
+LIVE_STEPS = 120
+
+
+def live(
+    run: Run, program: Path, mode: str, *options: str, **variables: str
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Decisions on memory of a run that is tuned while it goes on, and the whole report."""
+    environment = {**ENVIRONMENT, **variables}
+    tune = [
+        "--tune",
+        *(options or ["--history", str(program.parent / f"{mode}.sqlite")]),
+    ]
+    watched = run(program, mode, str(LIVE_STEPS), options=tune, env=environment)
+    assert watched.done.returncode == 0 and watched.done.stdout == "right\n", watched.done
+    report: dict[str, Any] = watched.report()
+    return [decision for decision in report["decisions"] if decision["subject"] == "memory"], report
+
+
 def test_tune_tries_and_explains_the_settings(trimtab: str, compiled: Compiled, tmp_path: Path) -> None:
     history = tmp_path / "history.sqlite"
     command = [str(compiled(SOURCE, "gcc")), "temporaries", str(STEPS)]

@@ -70,6 +70,9 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 class _Size(click.ParamType[int]):
     name = "SIZE"
 
+    def __init__(self, variable: str) -> None:
+        self._variable = variable
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
@@ -77,7 +80,7 @@ class _Size(click.ParamType[int]):
         if match is None:
             self.fail(f"invalid size {value!r}; write for example 200M or 2G", param, ctx)
         size = int(match[1]) * _UNITS[match[2].upper()]
-        if problem := library_option("TRIMTAB_MAX_TRACE").problem(str(size)):
+        if problem := library_option(self._variable).problem(str(size)):
             self.fail(f"{value}: {problem}", param, ctx)
         return size
 
@@ -139,7 +142,7 @@ def main() -> None:
     help="Run directory (new); the ranks of an MPI or Slurm job share it. Default: below trimtab-runs/.",
 )
 @click.option("--trace", is_flag=True, help="Record every event, not only profiles and the last events.")
-@click.option("--max-trace", type=_Size(), help="Largest trace of a process, for example 500M. Default 1G.")
+@click.option("--max-trace", type=_Size("TRIMTAB_MAX_TRACE"), help="Largest trace of a process, for example 500M. Default 1G.")
 @click.option(
     "--keep",
     type=choice_of("TRIMTAB_KEEP"),
@@ -191,6 +194,12 @@ def main() -> None:
     metavar="NUMBER",
     help=f"Random seed of the search. Default {library_option('TRIMTAB_SEED').default}.",
 )
+@click.option(
+    "--max-memory",
+    type=_Size("TRIMTAB_MAX_MEMORY"),
+    help="Most resident memory that a process may have because freed memory stays with it, for example 8G. "
+    "Default: 20 % above its peak before.",
+)
 @threads_option
 @fixed_threads_option
 @virtual_threads_option
@@ -224,6 +233,7 @@ def run(
     policy: str | None,
     budget: int | None,
     seed: int | None,
+    max_memory: int | None,
     threads: str | None,
     threads_even_if_fixed: bool,
     virtual_threads: bool,
@@ -240,7 +250,7 @@ def run(
     is_tuned = mode not in ("known", "off")
     _refuse_without_mode(mode, policy, threads, threads_even_if_fixed, virtual_threads)
     if not is_tuned:
-        _refuse_without_tune(search=search, budget=budget, seed=seed)
+        _refuse_without_tune(search=search, budget=budget, seed=seed, max_memory=max_memory)
     if mode == "off":
         _refuse_without_tune(input_class=input_class, history=history)
     if output is not None and os.path.lexists(output) and not _is_run_of_job(output):
@@ -255,7 +265,7 @@ def run(
         if is_tuned or (mode == "known" and _has_history(history)):
             from trimtab.tuning import Tuning
 
-            wanted = Tuning(mode, history, input_class, search, policy, budget, seed, virtual_threads)
+            wanted = Tuning(mode, history, input_class, search, policy, budget, seed, virtual_threads, max_memory)
             prepared = _prepare(wanted, command, is_silent=quiet and not is_tuned)
             if not is_tuned and not prepared.has_something:
                 prepared = None

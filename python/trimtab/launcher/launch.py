@@ -71,6 +71,7 @@ class Steering:
         threads: who fits the number of threads; None: it is the program's.
         is_even_if_fixed: also where the program says the number itself.
         virtual_threads: functions that may be run by them, as the library names places; None: no consent.
+        max_memory_bytes: that a process may have because freed memory stays with it; None: the library's own limit.
         unavailable: what of all this cannot be had, for the run's list.
     """
 
@@ -85,6 +86,7 @@ class Steering:
     threads: str | None = None
     is_even_if_fixed: bool = False
     virtual_threads: tuple[str, ...] | None = None
+    max_memory_bytes: int | None = None
     unavailable: list[dict[str, str]] = field(default_factory=list)
     of_program_alone: tuple[str, ...] = ()
 
@@ -154,6 +156,7 @@ def _variables(options: Options) -> dict[str, str]:
             "TRIMTAB_STEER_POLICY": steering.policy,
             "TRIMTAB_BUDGET": None if steering.budget_percent is None else str(steering.budget_percent),
             "TRIMTAB_SEED": None if steering.seed is None else str(steering.seed),
+            "TRIMTAB_MAX_MEMORY": None if steering.max_memory_bytes is None else str(steering.max_memory_bytes),
             "TRIMTAB_THREADS": steering.threads,
             "TRIMTAB_THREADS_EVEN_IF_FIXED": "1" if steering.is_even_if_fixed else None,
         }

@@ -55,6 +55,7 @@ class Tuning:
         input_class: what the input is called in the history; None: the arguments.
         search, policy, budget_percent, seed: of the search; None: the library's own.
         is_virtual: GCC's static loops may be run by virtual threads.
+        max_memory: bytes that a process may have because freed memory stays with it; None: the library's own limit.
     """
 
     mode: str
@@ -65,6 +66,7 @@ class Tuning:
     budget_percent: int | None = None
     seed: int | None = None
     is_virtual: bool = False
+    max_memory: int | None = None
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ def prepare(
         {start.name: start.reason for start in starts},
         of_program_alone=of_program_alone,
         virtual_threads=None if fit is None else fit.functions,
+        max_memory_bytes=tuning.max_memory,
         unavailable=[] if fit is None else fit.unavailable,
     )
     start_ids = tuple(entry.id for entry in known_entries if entry.subject == START_THEN)

@@ -70,6 +70,17 @@ profile_row* lane::add_row(std::uint64_t hash, const row_identity& identity) noe
   return added;
 }
 
+std::uint64_t lane::outermost_regions() const noexcept {
+  if (m_profile_header == nullptr) return 0;
+  const std::uint64_t rows = std::atomic_ref(m_profile_header->written).load(std::memory_order_acquire);
+  const auto* const begin = reinterpret_cast<profile_row*>(m_profile_file.data() + header_bytes);
+  std::uint64_t regions = 0;
+  for (const profile_row* row = begin; row != begin + rows; ++row)
+    if (row->what == metric::region && row->in_region == no_subject && (row->flags & region_flags::sample) == 0)
+      regions += std::atomic_ref(const_cast<std::uint64_t&>(row->count)).load(std::memory_order_relaxed);
+  return regions;
+}
+
 // Tried once: whoever asks for a row that finds no room asks at each event.
 bool lane::grow_profile() noexcept {
   if (m_is_profile_full) return false;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "block_time_steering.hpp"
+#include "memory_steering.hpp"
 #include "placement_steering.hpp"
 #include "program_knobs.hpp"
 #include "thread_fit.hpp"
@@ -68,6 +69,10 @@ bool turns_waiting(const steering_options& chosen) noexcept {
   return !chosen.is_waiting_set && (chosen.how == tuning_mode::on || chosen.how == tuning_mode::shuffle);
 }
 
+bool turns_memory(const steering_options& chosen) noexcept {
+  return !chosen.is_memory_set && (chosen.how == tuning_mode::on || chosen.how == tuning_mode::shuffle);
+}
+
 constexpr source (*table[])(const source_context&) = {
     [](const source_context& with) -> source { return std::make_unique<loops>(with); },
     [](const source_context& with) -> source {
@@ -77,6 +82,10 @@ constexpr source (*table[])(const source_context&) = {
     [](const source_context& with) -> source { return steer_threads(with.chosen, with.registry); },
     [](const source_context& with) -> source {
       return turns_waiting(with.chosen) ? std::make_unique<block_time_steering>(with.registry) : nullptr;
+    },
+    [](const source_context& with) -> source {
+      if (!turns_memory(with.chosen)) return nullptr;
+      return std::make_unique<memory_steering>(with.registry, with.chosen.max_memory_bytes);
     },
     [](const source_context& with) -> source {
       return with.chosen.has_rules_of_ours() ? std::make_unique<placement_steering>(with.registry) : nullptr;

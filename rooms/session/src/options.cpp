@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include <cstring>
+
 #include "trimtab/steer/thread_fitting/tunables.hpp"
 
 namespace trimtab::session {
@@ -47,6 +49,12 @@ void set_threads(library_options& target, const value& to) noexcept {
   target.steering.thread_tunables = to.tunables;
 }
 
+void set_tunables_of_memory(library_options& target, const value& to) noexcept {
+  if (to.text != nullptr && std::strstr(to.text, "glibc.malloc.") != nullptr) target.steering.is_memory_set = true;
+}
+
+void set_memory(library_options& target, const value&) noexcept { target.steering.is_memory_set = true; }
+
 void set_waiting(library_options& target, const value&) noexcept { target.steering.is_waiting_set = true; }
 
 constexpr row<library_options> table[] = {
@@ -84,17 +92,27 @@ constexpr row<library_options> table[] = {
     {{"TRIMTAB_THREADS_EVEN_IF_FIXED", "0", flag(),
       "1: also where the program sets the number itself (num_threads, omp_set_num_threads)"},
      [](library_options& into, const value& to) { into.steering.is_even_if_fixed = to.is_set(); }},
+    {{"TRIMTAB_MAX_MEMORY", "0", number(0, std::uint64_t{1} << 46),
+      "bytes of resident memory that a process may have because its allocator keeps memory; 0: a fifth above its peak "
+      "before"},
+     [](library_options& into, const value& to) { into.steering.max_memory_bytes = to.number; }},
     {{"TRIMTAB_RECORD_SNAPSHOTS", "0", flag(), "1: the input of every decision is recorded, for `trimtab replay`"},
      [](library_options& into, const value& to) { into.recorder.has_snapshots = to.is_set(); }},
 };
 
 constexpr const char* waiting_help = "how threads wait: where the user sets it, it is not changed";
+constexpr const char* memory_help = "how the allocator keeps memory: where the user sets it, it is not changed";
 constexpr row<library_options> foreign[] = {
     {options::runtime_directory_option,
      [](library_options& into, const value& to) { into.steering.runtime_directory = to.text; }},
     {{"KMP_BLOCKTIME", "", any_text(), waiting_help}, set_waiting},
     {{"KMP_LIBRARY", "", any_text(), waiting_help}, set_waiting},
     {{"OMP_WAIT_POLICY", "", any_text(), waiting_help}, set_waiting},
+    {{"GLIBC_TUNABLES", "", any_text(), memory_help}, set_tunables_of_memory},
+    {{"MALLOC_TRIM_THRESHOLD_", "", any_text(), memory_help}, set_memory},
+    {{"MALLOC_MMAP_THRESHOLD_", "", any_text(), memory_help}, set_memory},
+    {{"MALLOC_MMAP_MAX_", "", any_text(), memory_help}, set_memory},
+    {{"MALLOC_TOP_PAD_", "", any_text(), memory_help}, set_memory},
     {{"OMP_TOOL_LIBRARIES", "", any_text(), "another OMPT tool, which the OpenMP runtime is left to"},
      [](library_options& into, const value&) { into.is_other_ompt_tool = true; }},
 };

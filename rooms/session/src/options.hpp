@@ -42,7 +42,9 @@ struct steering_options {
   const char* policy_file = nullptr;  // of one outside
   std::uint64_t budget_percent = 3;
   std::uint64_t seed = 1;
-  bool is_waiting_set = false;  // how threads wait is the user's: KMP_BLOCKTIME and its like
+  std::uint64_t max_memory_bytes = 0;  // 0: a fifth above the peak before
+  bool is_memory_set = false;          // how the allocator keeps memory is the user's: GLIBC_TUNABLES and its like
+  bool is_waiting_set = false;         // how threads wait is the user's: KMP_BLOCKTIME and its like
 
   // The settings of earlier runs and no search: an OpenMP program cannot ask for one itself.
   bool has_settings_only() const noexcept { return how == tuning_mode::frozen || how == tuning_mode::known; }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trimtab/steer/manual_policy.hpp"
+#include "trimtab/steer/memory_policy.hpp"
 #include "trimtab/steer/wait_policy.hpp"
 
 namespace trimtab::session {
@@ -25,7 +26,7 @@ description search_of(const steering_options& chosen) {
   return {std::move(kind),
           {{"search", std::string(steer::name_of(chosen.search))},
            {"seed", seed},
-           {"leaves", std::string(steer::knobs::block_time)},
+           {"leaves", std::string(steer::knobs::block_time) + "," + std::string(steer::knobs::keep_memory)},
            {"same-points", "loops"}}};
 }
 
@@ -45,7 +46,10 @@ steer::recording_head engine_of(const steering_options& chosen, std::vector<stee
   if (chosen.has_rules_of_ours()) head.policies.push_back({"placement"});
   if (chosen.how != tuning_mode::on) return head;
   head.policies.push_back(search_of(chosen));
-  if (chosen.policy == steer_policy::tuner) head.policies.push_back({"wait-policy"});
+  if (chosen.policy == steer_policy::tuner) {
+    head.policies.push_back({"wait-policy"});
+    head.policies.push_back({"memory"});
+  }
   return head;
 }
 

@@ -31,13 +31,13 @@ std::vector<std::string> kinds_of(const steering_options& chosen) {
 
 TEST(engines, are_built_of_what_the_options_ask_for) {
   using kinds = std::vector<std::string>;
-  EXPECT_EQ(kinds_of(tuned()), (kinds{"by-hand", "history", "placement", "tuner", "wait-policy"}));
+  EXPECT_EQ(kinds_of(tuned()), (kinds{"by-hand", "history", "placement", "tuner", "wait-policy", "memory"}));
   EXPECT_EQ(kinds_of(tuned(steer_policy::arcs_offline)), (kinds{"by-hand", "history", "arcs-offline"}));
   EXPECT_EQ(kinds_of(tuned(steer_policy::outside)), (kinds{"by-hand", "history", "outside"}));
   steering_options fitted = tuned();
   fitted.threads = thread_policy::fit;
   fitted.thread_tunables = "calm_s=2";
-  EXPECT_EQ(kinds_of(fitted), (kinds{"by-hand", "history", "fit", "placement", "tuner", "wait-policy"}));
+  EXPECT_EQ(kinds_of(fitted), (kinds{"by-hand", "history", "fit", "placement", "tuner", "wait-policy", "memory"}));
   EXPECT_EQ(engine_of(fitted, {}).policies[2].find("tunables"), "calm_s=2");
   fitted.how = tuning_mode::off;
   EXPECT_EQ(kinds_of(fitted), (kinds{"by-hand", "history", "fit"}));

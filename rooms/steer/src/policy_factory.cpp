@@ -7,6 +7,7 @@
 #include "trimtab/steer/arcs.hpp"
 #include "trimtab/steer/history_policy.hpp"
 #include "trimtab/steer/manual_policy.hpp"
+#include "trimtab/steer/memory_policy.hpp"
 #include "trimtab/steer/placement.hpp"
 #include "trimtab/steer/shuffle.hpp"
 #include "trimtab/steer/tasks_oversubscription.hpp"
@@ -32,6 +33,19 @@ std::uint64_t seed_of(const policy_description& description, std::string& mistak
   return seed;
 }
 
+// knobs: their names, with commas between.
+std::function<bool(const subject_info&)> subjects_with(std::string_view knobs) {
+  std::vector<std::string> names;
+  while (!knobs.empty()) {
+    const std::size_t end = std::min(knobs.find(','), knobs.size());
+    names.emplace_back(knobs.substr(0, end));
+    knobs.remove_prefix(std::min(end + 1, knobs.size()));
+  }
+  return [names](const subject_info& subject) {
+    return std::ranges::any_of(names, [&](const std::string& name) { return subject.place_of(name).has_value(); });
+  };
+}
+
 std::unique_ptr<policy> tuner_of(const policy_description& description, const policy_context& context,
                                  std::string& mistake) {
   tuner_options options;
@@ -42,10 +56,7 @@ std::unique_ptr<policy> tuner_of(const policy_description& description, const po
     options.kind = kind.value_or(options.kind);
   }
   if (description.find("same-points")) options.same_as = context.same_as;
-  if (const auto knob = description.find("leaves"))
-    options.is_left_to_rules = [its = std::string(*knob)](const subject_info& subject) {
-      return subject.place_of(its).has_value();
-    };
+  if (const auto knobs = description.find("leaves")) options.is_left_to_rules = subjects_with(*knobs);
   return mistake.empty() ? std::make_unique<tuner>(std::move(options)) : nullptr;
 }
 
@@ -108,6 +119,7 @@ std::unique_ptr<policy> made_of(const policy_description& description, const pol
   if (description.kind == "asat-v2-reset") return fitting_of<asat_v2_reset, asat_v2_reset_options>(description, mistake);
   if (description.kind == "asat-v2") return fitting_of<asat_v2, asat_v2_options>(description, mistake);
   if (description.kind == "wait-policy") return std::make_unique<wait_policy>();
+  if (description.kind == "memory") return std::make_unique<memory_policy>();
   if (description.kind == "placement") return std::make_unique<placement>();
   if (description.kind == "queue-length") return std::make_unique<queue_length_climb>();
   if (description.kind == "oversubscription") return std::make_unique<oversubscription>();

@@ -6,6 +6,7 @@
 #include "scenario.hpp"
 #include "trimtab/steer/conductor.hpp"
 #include "trimtab/steer/diagnosis.hpp"
+#include "trimtab/steer/memory_policy.hpp"
 #include "trimtab/steer/placement.hpp"
 #include "trimtab/steer/random.hpp"
 #include "trimtab/steer/recording_writer.hpp"
@@ -55,7 +56,9 @@ class made_up_run {
   explicit made_up_run(const recording_head& head, std::function<double()> clock = {})
       : m_engine(head, std::move(clock)),
         m_has_kinds(std::any_of(head.policies.begin(), head.policies.end(),
-                                [](const policy_description& each) { return each.kind == "initiating-priority"; })) {
+                                [](const policy_description& each) { return each.kind == "initiating-priority"; })),
+        m_has_memory(std::any_of(head.policies.begin(), head.policies.end(),
+                                 [](const policy_description& each) { return each.kind == "memory"; })) {
     writer = std::make_unique<recording_writer>(head, recording_writer::into{[this](std::string_view text_more) {
                                                                                text += text_more;
                                                                                return 0;
@@ -90,6 +93,11 @@ class made_up_run {
       return {12, "runtime 1", {kinds(std::string(scheduler_choice::knob), {"static-priority", "local-priority"})}};
     if (id == 13)
       return {13, "tasks", {kinds("priority:a", {"low", "normal", "high"}), kinds("priority:b", {"low", "normal", "high"})}};
+    if (id == 14)
+      return {
+          14,
+          "memory",
+          {kinds(std::string(knobs::keep_memory), {"as-is", "keep"}), kinds(std::string(knobs::huge_pages), {"off", "on"})}};
     knob schedule = kinds("schedule", {"static", "dynamic", "guided"});
     schedule.remedies = {{std::string(causes::imbalance), {1, 2}}};
     return {id, "loop " + std::to_string(id), {schedule, numbers("chunk", 1, 64, 1)}};
@@ -144,6 +152,9 @@ class made_up_run {
             figure_of(figures::work_share, 0.9),
             figure_of("delayed_share:a", m_is_crowded ? 0.2 : 0.01),
             figure_of("chain_share:b", m_is_crowded ? 0.2 : 0.01),
+            figure_of(figures::refault_share, m_is_crowded ? 0.2 : 0.01),
+            figure_of(figures::kernel_share, 0.3 * m_lots.share()),
+            figure_of(figures::memory_rise, 0.05),
             figure_of(figures::watts, m_is_crowded ? 140 : 60),
             figure_of(figures::cpus, 4),
             figure_of(figures::workers, 4),
@@ -158,6 +169,7 @@ class made_up_run {
     if (m_step == 0)
       for (const subject_id id : {1u, 2u, 8u, 9u, 10u, 11u, 12u}) appear(id, now);
     if (m_step == 0 && m_has_kinds) appear(13, now);
+    if (m_step == 0 && m_has_memory) appear(14, now);
     if (m_step % 500 == 499) {
       m_knobs.remove(1);
       m_subjects.erase(1);
@@ -181,7 +193,7 @@ class made_up_run {
   }
 
   described_engine m_engine;
-  bool m_has_kinds;  // only for whom it concerns: each subject more changes what the others do
+  bool m_has_kinds, m_has_memory;  // only for whom it concerns: each subject more changes what the others do
   board m_knobs;
   conductor m_steers{m_engine.steering, m_knobs, [] { return 0.0; },
                      [this](const decision& made, bool is_applied) {
@@ -258,6 +270,7 @@ INSTANTIATE_TEST_SUITE_P(
                       policies{{"asat-v2", {{"tunables", "good_trig=4"}}}},
                       policies{{"asat-v1-timed", {{"tunables", "good_trig=4"}}}}, policies{{"asat-v2-reset"}},
                       policies{{"wait-policy"}}, policies{{"placement"}}, policies{{"queue-length"}},
+                      policies{{"tuner", {{"leaves", "blocktime,keep"}}}, {"memory"}},
                       policies{{"power-limit", {{"watts", "100"}}}}, policies{{"oversubscription"}, {"tuner"}},
                       policies{{"fit", {{"knob", "workers"}}}}, policies{{"arcs-online"}},
                       policies{{"arcs-offline", {{"seed", "3"}}}}, policies{{"shuffle", {{"seed", "5"}}}},

@@ -59,6 +59,9 @@ class alignas(64) lane {
     return row(subject, measure, m_id, in_region, flags);
   }
 
+  // Outermost regions that this lane has forked and that its rows tell of. By any thread, at any time.
+  std::uint64_t outermost_regions() const noexcept;
+
   // Adds one timed occurrence. row may be nullptr.
   static void add(profile_row* row, std::uint64_t duration) noexcept {
     if (row == nullptr) [[unlikely]]

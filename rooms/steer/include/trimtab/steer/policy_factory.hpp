@@ -1,5 +1,5 @@
 // Policies in words, so that who builds an engine can write down of what, and another can build the same one again.
-//   tuner search=diagnosed seed=1 leaves=blocktime same-points=loops
+//   tuner search=diagnosed seed=1 leaves=blocktime,keep same-points=loops
 //   fit tunables=calm_s=2,soon_s=5 knob=workers
 #pragma once
 
@@ -19,14 +19,14 @@ namespace trimtab::steer {
 // Options of the kinds; what is not given is as the kind has it.
 //   by-hand                      sets what the user asks for
 //   history                      sets what earlier runs found
-//   tuner                        search, seed, leaves (subjects with this knob are a rule's), same-points
+//   tuner                        search, seed, leaves (subjects with one of these knobs are a rule's), same-points
 //   message-tuner                the tuner for messages of a job: seed
 //   arcs-online, arcs-offline,
 //   shuffle, scheduler           seed
 //   fit, asat-v1, asat-v2,
 //   asat-v1-timed, asat-v2-reset tunables (tunables.hpp); of fit: knob
 //   power-limit                  watts
-//   queue-length, oversubscription, wait-policy, placement
+//   queue-length, oversubscription, wait-policy, memory, placement
 // Other kinds are of who builds the engine.
 struct policy_description {
   std::string kind;
