@@ -96,10 +96,13 @@ def what_if_table(report: Report) -> Table | None:
     """What the run would take with changes, by replay."""
     if len(report.what_if) < 2:
         return None
-    rows = table("if", "it would take", "instead of", title="what if")
+    rows = table("if", "it would take", "between", "instead of", title="what if")
     for change in report.what_if[1 : _MOST_ROWS + 1]:
         rows.add_row(
-            escape(change.change), seconds(change.predicted_s), seconds(change.predicted_s + change.gain_s)
+            escape(change.change),
+            seconds(change.predicted_s),
+            f"{seconds(change.predicted_low_s)} and {seconds(change.predicted_high_s)}",
+            seconds(change.predicted_s + change.gain_s),
         )
     return rows
 
