@@ -15,7 +15,9 @@ from simulated.task_program import Task, TaskProgram
 from simulated.task_simulation import simulate_tasks
 from simulated.team_program import Barrier, Loop, Region, Serial, TeamProgram, Work
 from simulated.team_simulation import simulate_team
+from trimtab.model.enumerations import Cause
 from trimtab.model.report import WhatIf
+from trimtab.text.blame import what_if_table
 
 SEEDS = range(int(os.environ.get("TRIMTAB_FUZZ", "0")) // 5 or 12)
 US = 1_000
@@ -97,6 +99,30 @@ def test_a_dynamic_loop_with_a_static_schedule(tmp_path: Path, seed: int, is_eve
     assert change.gain_s < 0, "blocks of unequal cost"
     assert is_within(change, simulated), (change, simulated.makespan_ns)
     assert is_close(change, simulated), (change, simulated.makespan_ns)
+
+
+def test_findings_name_the_schedule_and_the_grain(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    loop = report_of(simulate_team(loops(random, 4, 0, True), Machine(4)), tmp_path)
+    (imbalance,) = [finding for finding in loop.findings if finding.cause == Cause.IMBALANCE]
+    (change,) = [entry for entry in loop.what_if if "schedule(dynamic" in entry.change]
+    assert imbalance.action.endswith(f"by replay: {change.change} saves {change.gain_s:.3g} s")
+    (table,) = [table for table in [what_if_table(loop)] if table is not None]
+    assert [str(column.header) for column in table.columns] == ["if", "it would take", "between", "instead of"]
+
+
+@pytest.mark.parametrize("chunk", [0, 3])
+def test_a_loop_of_one_lane_has_no_other_schedule(tmp_path: Path, chunk: int) -> None:
+    program = loops(np.random.default_rng(1), 1, chunk, True)
+    report = report_of(simulate_team(program, Machine(2)), tmp_path)
+    assert report.what_if and not any("schedule(" in entry.change for entry in report.what_if)
+
+
+def test_a_replay_that_does_not_fit_names_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trimtab.analysis.predicted._LARGEST_ERROR", -1.0)
+    report = report_of(simulate_team(loops(np.random.default_rng(1), 4, 0, True), Machine(4)), tmp_path)
+    assert len(report.what_if) == 1
+    assert not any("by replay" in finding.action for finding in report.findings)
 
 
 def tasks(random: np.random.Generator, workers: int) -> TaskProgram:

@@ -27,6 +27,11 @@ FIRST = 100_000 if FUZZ else 5_000
 SINGLES = FUZZ or 3 * len(SINGLE)
 
 
+def allowed(share: float, count: int) -> float:
+    """So many of `count` may be wrong if this share of all is; of few, two standard deviations more."""
+    return share * count + (0.0 if FUZZ else 2 * (count * share * (1 - share)) ** 0.5)
+
+
 def test_one_cause_is_blamed_first(tmp_path: Path) -> None:
     wrong, predicted, far_off = [], 0, []
     for seed in range(FIRST, FIRST + SINGLES):
@@ -41,8 +46,7 @@ def test_one_cause_is_blamed_first(tmp_path: Path) -> None:
         if saving_s is not None and abs(saving_s - cost_s) > 0.1 * cost_s:
             far_off.append((seed, planted.plants[0].cause, cost_s, saving_s))
     assert len(wrong) <= 0.01 * SINGLES, wrong  # of few: none
-    # Of 90 other runs, 5 were further off: four late wake-ups, which the rest of the program hides in part.
-    assert predicted > SINGLES / 3 and len(far_off) <= 0.1 * predicted, far_off
+    assert predicted > SINGLES / 3 and len(far_off) <= allowed(0.05, predicted), far_off
 
 
 def test_two_and_three_causes_are_in_order(tmp_path: Path) -> None:

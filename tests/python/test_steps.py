@@ -11,7 +11,7 @@ from test_intervals import TASK, at, fork, lane, lock, part, trace_of, wait
 from trimtab.analysis import compiled
 from trimtab.analysis.changes import ChangeKind, Prediction, Predictions, predictions_of
 from trimtab.analysis.what_if import Change, Replays
-from trimtab.model.enumerations import EventKind, WaitCause, WorkerState
+from trimtab.model.enumerations import EventKind, Schedule, WaitCause, WorkerState
 from trimtab.traces import Trace
 from trimtab.traces.intervals import lanes_of
 from trimtab.traces.steps import steps_of_lanes
@@ -86,6 +86,54 @@ def test_who_comes_last_to_a_barrier_may_be_another_one(tmp_path: Path) -> None:
         wall=8.0,
     )
     assert saved(predicted(trace), ChangeKind.BALANCED) == pytest.approx(2.0)
+
+
+LOOP = 40
+
+
+def in_loop(begin: float, end: float, chunks: list[float], schedule: Schedule) -> list[tuple[float, bytes]]:
+    """A lane in a loop, with the begins of its chunks of 10 iterations."""
+    taken = [(second, event(at(second), EventKind.CHUNK, LOOP, 10, 0, schedule)) for second in chunks]
+    length = at(end) - at(begin)
+    return [*taken, (end, event(at(begin), EventKind.LOOP, LOOP, length, 10 * len(chunks), schedule))]
+
+
+def late_for_a_loop(folder: Path) -> Replays:
+    """Six chunks of 2 s; the second lane comes 6 s late and gets one of them."""
+    dynamic = Schedule.DYNAMIC
+    return replays_of(
+        trace_of(
+            folder,
+            lane(fork(0, 10), part(0, 10), in_loop(0, 10, [0, 2, 4, 6, 8], dynamic)),
+            lane(part(6, 8), in_loop(6, 8, [6], dynamic)),
+            wall=10.0,
+        )
+    )
+
+
+def test_any_lane_takes_chunks_of_a_dynamic_loop(tmp_path: Path) -> None:
+    replays = late_for_a_loop(tmp_path)
+    assert replays.error == pytest.approx(0.0, abs=1e-6)
+    loops = replays.steps.loops
+    assert (loops.loop != 0).sum() == 6 and (loops.leaves != 0).sum() == 2
+    # Both at 0: three chunks each.
+    assert replays.saved_s(Change(has_leads=False)) == pytest.approx(4.0, abs=1e-6)
+    staying = Replays(replays.steps.with_recorded_workers())
+    assert staying.error == pytest.approx(0.0, abs=1e-6)
+    assert staying.saved_s(Change(has_leads=False)) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_loop_that_waits_inside_stays_with_its_lanes(tmp_path: Path) -> None:
+    dynamic = Schedule.DYNAMIC
+    replays = replays_of(
+        trace_of(
+            tmp_path,
+            lane(fork(0, 8), part(0, 8), in_loop(0, 8, [0, 4], dynamic), lock(4, 4, 6)),
+            lane(part(0, 8), in_loop(0, 8, [0, 4], dynamic), lock(4, 6, 8)),
+            wall=8.0,
+        )
+    )
+    assert not replays.steps.loops.loop.any() and replays.error == pytest.approx(0.0, abs=1e-6)
 
 
 def convoy(folder: Path) -> Trace:

@@ -27,6 +27,8 @@ class Division:
 
     def divided(self, table: compiled.Table, links: compiled.Table) -> tuple[compiled.Table, compiled.Table]:
         """Steps and links of a replay, with the further parts behind all other steps; they begin right behind the first part."""
+        if not len(self.steps):
+            return table, links
         count = len(table)
         of = np.repeat(np.arange(len(self.steps)), self.parts - 1)
         first = count + np.concatenate([[0], np.cumsum(self.parts - 1)[:-1]]).astype(np.int64)

@@ -36,6 +36,13 @@ _CHANGES = {
     Cause.SUSPENDED_TASKS: ChangeKind.NO_LOCK_WAITS,
 }
 
+# Changes that say more exactly what to do about a cause.
+_ACTIONS = {
+    Cause.IMBALANCE: (ChangeKind.DYNAMIC_SCHEDULE,),
+    Cause.STRAGGLER: (ChangeKind.DYNAMIC_SCHEDULE, ChangeKind.SMALLER_GRAIN),
+    Cause.LONG_TASK: (ChangeKind.SMALLER_GRAIN,),
+}
+
 
 def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
     """Gains by replay where there is one, largest first; the others keep what their formula says, as the most they can be."""
@@ -43,7 +50,10 @@ def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
     if diagnosis is None or not _is_trusted(diagnosis):
         return list(findings)
     replayed = [*_stragglers(job, diagnosis), *_late_wake_ups(job, diagnosis)]
-    predicted = [_predicted(known, job, diagnosis) for known in [*findings, *replayed]]
+    predicted = [
+        _with_replayed_action(_predicted(known, job, diagnosis), job, diagnosis)
+        for known in [*findings, *replayed]
+    ]
     return sorted(predicted, key=lambda known: -known.gain_s)
 
 
@@ -161,6 +171,36 @@ def _as_many_as_cpus(changes: Sequence[Prediction], known: Finding, job: Job) ->
     free = max(int(part.account.cpus) - len(part.workers) for part in parts)
     counts = [change.count for change in changes if change.count <= max(free, 1)]
     return [change for change in changes if change.count == max(counts, default=0)]
+
+
+def _with_replayed_action(known: Finding, job: Job, diagnosis: Diagnosis) -> Finding:
+    """With the schedule or the grain that saves most at that place, where a replay says that one saves something."""
+    predictions, cause = diagnosis.predictions, Cause(known.cause)
+    if predictions is None or cause not in _ACTIONS or known.subject is None:
+        return known
+    chosen = [
+        change
+        for change in predictions.changes
+        if change.kind in _ACTIONS[cause]
+        and known.subject in _names_around(_place(job, predictions, change.subject))
+        and change.saved_s >= _LEAST_GAIN_SHARE * _wall_s(job)
+    ]
+    if not chosen:
+        return known
+    best = max(chosen, key=lambda change: change.saved_s)
+    name = _name(_place(job, predictions, best.subject))
+    words = best.kind.value.format(subject=name, count=best.count)
+    return replace(known, action=f"{known.action}; by replay: {words} saves {best.saved_s:.3g} s")
+
+
+def _names_around(place: tuple[ProcessReport, int] | None) -> tuple[str, ...]:
+    """The names of a subject and of what it is in."""
+    if place is None:
+        return ()
+    process, number = place
+    subjects, name = process.process.subjects, process.places[number][0]
+    parent = subjects[number].parent if number in subjects else None
+    return (name,) if parent is None or parent not in subjects else (name, process.places[parent][0])
 
 
 def what_if_of(job: Job) -> tuple[WhatIf, ...]:

@@ -62,6 +62,8 @@ class LoopSchedules:
         for number in largest(subject, self._length[self._chunks].astype(np.float64), least_ns):
             chosen = self._chunks[subject == number]
             schedules = self._steps.loops.schedule[chosen]
+            if not len(self._instances(number)):
+                continue
             if np.isin(schedules, SHARED_SCHEDULES).all():
                 yield number, self._in_blocks(number)
             elif not np.isin(schedules, SHARED_SCHEDULES).any():
@@ -76,11 +78,7 @@ class LoopSchedules:
     def _handed_out(self, subject: int) -> ScheduleChange:
         """Lanes take chunks while there are any; iterations of a recorded block take equally long."""
         own, loops = self._instances(subject), self._steps.loops
-        chunk = (
-            max(int(np.median(self._iterations[own] // (_CHUNKS_A_LANE * self._lanes[own]))), 1)
-            if len(own)
-            else 1
-        )
+        chunk = max(int(np.median(self._iterations[own] // (_CHUNKS_A_LANE * self._lanes[own]))), 1)
         is_own = np.isin(self._instance, own)
         blocks = self._chunks[is_own]
         parts = np.maximum(-(-loops.iterations[blocks] // chunk), 1)

@@ -105,10 +105,13 @@ def what_if_table(report: Report) -> Table | None:
         return None
     lacking = _lacking(report.what_if[0].basis)
     title = "what if" if lacking is None else f"what if, {lacking}"
-    rows = table("if", "it would take", "instead of", title=title)
+    rows = table("if", "it would take", "between", "instead of", title=title)
     for change in report.what_if[1 : _MOST_ROWS + 1]:
         rows.add_row(
-            escape(change.change), seconds(change.predicted_s), seconds(change.predicted_s + change.gain_s)
+            escape(change.change),
+            seconds(change.predicted_s),
+            f"{seconds(change.predicted_low_s)} and {seconds(change.predicted_high_s)}",
+            seconds(change.predicted_s + change.gain_s),
         )
     return rows
 

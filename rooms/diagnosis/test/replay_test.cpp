@@ -120,6 +120,17 @@ TEST(replay, a_lane_goes_on_when_all_steps_of_a_pool_have_begun) {
   EXPECT_EQ(result->begin_ns[2], 100);
 }
 
+TEST(replay, pools_have_orders_of_their_own) {
+  // Two loops, one after the other: the order of the steps of both is mixed.
+  const work program{.steps = {{10, 0, 1, 1}, {20, 0, 0, 0}, {30, 0, 3, 1}, {40, 0, 2, 0}},
+                     .links = {},
+                     .lanes = {{serve(0), serve(1)}},
+                     .pools = 2};
+  const auto result = replay(program);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->begin_ns, (std::vector<std::int64_t>{60, 0, 70, 20}));
+}
+
 TEST(replay, an_idle_lane_of_a_pool_is_woken) {
   // The producer makes a step ready after 50, the other one waits for it.
   const work program{.steps = {{50}, {100}, pooled(10)},
