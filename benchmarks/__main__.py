@@ -158,7 +158,7 @@ SUITES = {
         ROOT / "benchmarks" / f"{PREDICTED_GAINS}-results.json",
         PREDICTED_GAINS_BLOCKS,
         run_predicted_gains,
-        7,
+        5,
         is_alone=True,
         faults=prediction_faults,
     ),
