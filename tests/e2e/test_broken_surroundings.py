@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from trimtab.cli.main import main as command_group
 
 Compiled = Callable[..., Path]
 
@@ -67,6 +69,17 @@ def called(
     )
 
 
+def inside(*arguments: str | Path) -> int:
+    """The same in this process, which takes a tenth of the time."""
+    completed = CliRunner().invoke(command_group, [str(argument) for argument in arguments])
+    if completed.exception is not None and not isinstance(completed.exception, SystemExit):
+        raise AssertionError(f"{arguments}: {completed.output}") from completed.exception
+    assert completed.exit_code in (0, 2), (arguments, completed.exit_code, completed.output)
+    if completed.exit_code == 2:
+        assert completed.output.splitlines()[-1].startswith(("trimtab: ", "Error: ")), completed.output
+    return completed.exit_code
+
+
 def all_commands(
     trimtab: str, run: Path, scratch: Path, environment: Mapping[str, str] | None = None
 ) -> set[str]:
@@ -85,11 +98,12 @@ def all_commands(
         ("compare", run, run, "--html", scratch / "both.html"),
         *(("export", run, "--to", to, "-o", scratch / f"x-{to}") for to in FORMATS),
     ]
-    done = {
-        str(command[0])
-        for command in commands
-        if called(trimtab, *command, environment=environment).returncode == 0
-    }
+    call = (
+        inside
+        if environment is None
+        else lambda *command: called(trimtab, *command, environment=environment).returncode
+    )
+    done = {str(command[0]) for command in commands if call(*command) == 0}
     if served(trimtab, run, environment):
         done.add("view")
     shutil.rmtree(scratch)
@@ -207,7 +221,7 @@ def test_cut_and_missing_files(
     whole = recorded(trimtab, tmp_path / "whole", [*programs[kind]])
     files = sorted(path.relative_to(whole) for path in whole.glob("*/*") if path.stat().st_size)
     assert files
-    for name in chance.sample(files, min(3, len(files))):
+    for name in chance.sample(files, 2):
         for is_there in (True, False):
             run = tmp_path / "cut"
             shutil.copytree(whole, run)
