@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import finished
+from conftest import finished, long_enough
 from trimtab.model.enumerations import Cause
 from trimtab.tuning.tunables import VARIABLE
 
@@ -96,22 +96,80 @@ int main(void) {
     assert Cause.RETURNED_MEMORY in causes(watched.report()), watched.done.stderr
 
 
-LIVE_STEPS = 120
-
-
 def live(
-    run: Run, program: Path, mode: str, *options: str, **variables: str
+    run: Run, folder: Path, program: Path, mode: str, steps: str, *options: str, **variables: str
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Decisions on memory of a run that is tuned while it goes on, and the whole report."""
-    environment = {**ENVIRONMENT, **variables}
-    tune = [
-        "--tune",
-        *(options or ["--history", str(program.parent / f"{mode}.sqlite")]),
-    ]
-    watched = run(program, mode, str(LIVE_STEPS), options=tune, env=environment)
+    tuned = ("--tune", "--history", str(folder / "history.sqlite"), *options)
+    watched = run(program, mode, steps, options=tuned, env={**ENVIRONMENT, **variables})
     assert watched.done.returncode == 0 and watched.done.stdout == "right\n", watched.done
     report: dict[str, Any] = watched.report()
     return [decision for decision in report["decisions"] if decision["subject"] == "memory"], report
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("mode", ["temporaries", "vectors", "threads"])
+def test_memory_is_kept_while_the_program_runs(
+    run: Run, compiled: Compiled, tmp_path: Path, mode: str, compiler: str
+) -> None:
+    program = compiled(SOURCE, compiler)
+
+    def is_kept(outcome: tuple[list[dict[str, Any]], dict[str, Any]]) -> bool:
+        return any(decision["outcome"] == "kept" for decision in outcome[0])
+
+    decisions, report = long_enough(120, lambda steps: live(run, tmp_path, program, mode, steps), is_kept)
+    kept = next(decision for decision in decisions if decision["outcome"] == "kept")
+    assert kept["policy"] == "memory" and "peak memory" in kept["reason"]
+    assert [(change["knob"], change["to"]) for change in kept["changes"]] == [("keep", "keep")]
+    # The trial before it is in the report, too.
+    assert decisions[0]["outcome"] == "trial" and decisions[0]["number"] < kept["number"]
+    assert report["cpu_use"][0]["minor_faults"] > 0
+
+
+@pytest.mark.parametrize(
+    ("mode", "variables"),
+    [
+        ("once", {}),
+        ("temporaries", {VARIABLE: "glibc.malloc.arena_max=2"}),
+        ("temporaries", {"MALLOC_TOP_PAD_": "131072"}),
+    ],
+)
+def test_memory_is_left_alone(
+    run: Run, compiled: Compiled, tmp_path: Path, mode: str, variables: dict[str, str]
+) -> None:
+    """Where it is not given back, and where the user has set how it is kept."""
+    decisions, _ = live(run, tmp_path, compiled(SOURCE, "gcc"), mode, "120", **variables)
+    assert decisions == []
+
+
+def test_memory_that_becomes_too_much_is_given_back(run: Run, compiled: Compiled, tmp_path: Path) -> None:
+    program = compiled(SOURCE, "gcc")
+    decisions, _ = long_enough(
+        120,
+        lambda steps: live(run, tmp_path, program, "temporaries", steps, "--max-memory", "1M"),
+        lambda outcome: bool(outcome[0]),
+    )
+    assert [decision["outcome"] for decision in decisions] == ["trial", "undone"]
+    assert "more than allowed" in decisions[1]["reason"]
+
+
+def test_another_allocator_is_left_alone(run: Run, compiled: Compiled, tmp_path: Path) -> None:
+    """One of the program's own."""
+    source = f"""#include <stddef.h>
+void* __libc_malloc(size_t);
+void __libc_free(void*);
+void* malloc(size_t bytes) {{ return __libc_malloc(bytes); }}
+void free(void* block) {{ __libc_free(block); }}
+{SOURCE}"""
+    program = compiled(source, "gcc", "-rdynamic")
+
+    def reasons(outcome: tuple[list[dict[str, Any]], dict[str, Any]]) -> list[str]:
+        missing = outcome[1]["unavailable"]
+        return [entry["why"] for entry in missing if entry["what"] == "settings of the allocator"]
+
+    outcome = long_enough(120, lambda steps: live(run, tmp_path, program, "temporaries", steps), reasons)
+    assert outcome[0] == []
+    assert reasons(outcome) == ["the program does not use the allocator of the GNU C library"]
 
 
 def test_tune_tries_and_explains_the_settings(trimtab: str, compiled: Compiled, tmp_path: Path) -> None:
