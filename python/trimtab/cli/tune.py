@@ -105,12 +105,14 @@ def run_tune(
     that were kept.
     """
     from trimtab.history import History, HistoryError
+    from trimtab.launcher.spark import is_of_user
     from trimtab.programs import find_program
     from trimtab.tuning.memory_starts import memory_starts, offers_huge_pages
     from trimtab.tuning.multi_run import RunFailed, rows_of, starts_for, tune
     from trimtab.tuning.objective import Meter, MeterMissing
     from trimtab.tuning.runner import ProgramRunner
     from trimtab.tuning.single_run import available_cpus, history_in, key_of
+    from trimtab.tuning.spark_starts import spark_starts
     from trimtab.tuning.tunables import with_variables
 
     try:
@@ -150,6 +152,11 @@ def run_tune(
                     learning_runs=runs,
                     pairs=pairs,
                     candidates=lambda report: [
+                        *spark_starts(
+                            report,
+                            lambda name: is_of_user(name, list(command), runner.environment),
+                            is_thorough=thorough,
+                        ),
                         *memory_starts(
                             report,
                             runner.environment,
@@ -186,12 +193,29 @@ def run_tune(
         echo(f"kept: {kept} settings in {history.path}; trimtab run --frozen uses them", err=True)
         if outcome.chosen is not None and outcome.chosen.environment:
             variables = with_variables(runner.environment, outcome.chosen.environment)
-            line = " ".join(f"{name}={shlex.quote(variables[name])}" for name in outcome.chosen.environment)
-            echo(f"the start-up settings without Trimtab: export {line}", err=True)
+            echo(_without_trimtab({name: variables[name] for name in outcome.chosen.environment}), err=True)
     elif rows:
         echo(f"nothing kept: the whole program does not need less {NOUNS[objective]} with it", err=True)
     else:
         echo("nothing was found that helps; trimtab run says where the time goes", err=True)
+
+
+def _without_trimtab(variables: dict[str, str]) -> str:
+    """What the user can start the program with instead."""
+    from trimtab.launcher.spark import SETTINGS_VARIABLE, settings_of
+
+    of_spark = settings_of(variables.pop(SETTINGS_VARIABLE, ""))
+    parts = (
+        [f"export {' '.join(f'{name}={shlex.quote(value)}' for name, value in variables.items())}"]
+        if variables
+        else []
+    )
+    parts += (
+        [f"spark-submit {' '.join(f'--conf {name}={value}' for name, value in of_spark.items())}"]
+        if of_spark
+        else []
+    )
+    return f"the start-up settings without Trimtab: {'; '.join(parts)}"
 
 
 def _print_trial(trial: Trial) -> None:

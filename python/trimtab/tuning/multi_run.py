@@ -15,7 +15,7 @@ from trimtab.model.enumerations import Outcome as DecisionOutcome
 from trimtab.model.enumerations import PolicyName
 from trimtab.model.report import Decision, Report
 from trimtab.tuning.objective import Cost
-from trimtab.tuning.tunables import VARIABLE, merged
+from trimtab.tuning.tunables import combined
 
 # A candidate that needs this many times what the incumbent needs, twice in turn, is not tried further.
 _CLEARLY_WORSE = 1.3
@@ -84,12 +84,9 @@ class Start:
 
     def on_top_of(self, other: Start) -> Start:
         """Both, this one where they say different things."""
-        environment = {**other.environment, **self.environment}
-        if VARIABLE in self.environment and VARIABLE in other.environment:
-            environment[VARIABLE] = merged(other.environment[VARIABLE], self.environment[VARIABLE])
         return replace(
             self,
-            environment=environment,
+            environment=combined(other.environment, self.environment),
             settings={**other.settings, **self.settings},
         )
 
@@ -268,8 +265,8 @@ def starts_for(
     delay, waits = shares.get("run_delay", 0.0), shares.get("barrier_wait", 0.0)
     managing = shares.get("runtime", 0.0) + shares.get("arrival", 0.0)
     starts = _schedulers(report, is_thorough)
-    if report.workers and not report.regions:
-        return starts  # a program of tasks alone: OpenMP's variables are nothing to it
+    if report.spark is not None or (report.workers and not report.regions):
+        return starts  # a program of Spark or of tasks alone: OpenMP's variables are nothing to it
     if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY"} & environment.keys():
         if delay > 0.03 or is_thorough:
             starts.append(

@@ -14,6 +14,7 @@ from trimtab.model.report import Report
 from trimtab.programs import find_program
 from trimtab.readers import open_run, read_info
 from trimtab.running import Ended, recording_command, run_to_end
+from trimtab.spark.with_run import build_spark_run, event_log_of
 from trimtab.tuning.multi_run import RunFailed, Start
 from trimtab.tuning.objective import Cost, Meter
 from trimtab.tuning.single_run import entries_of_start, key_of
@@ -59,7 +60,9 @@ class ProgramRunner:
 
     def learn(self, environment: Mapping[str, str]) -> Report:
         """A run with search; its report."""
-        return build(open_run(self._watched("--tune", environment)))
+        directory = self._watched("--tune", environment)
+        run, log = open_run(directory), event_log_of(directory)
+        return build(run) if log is None else build_spark_run(run, log)
 
     def frozen(self, start: Start) -> Cost:
         """With what was found, what `start` says on top of it, and no search."""
