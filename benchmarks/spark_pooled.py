@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -17,7 +18,8 @@ from typing import Any
 
 from trimtab.paths import spark_plugin
 
-from benchmarks.running import BenchError, finished
+from benchmarks.machine import describe
+from benchmarks.running import BenchError
 
 WORD = "spark-pooled"
 STOCK, POOL, THRESHOLD, BOTH = "stock", "pool", "bypassMergeThreshold=1", "both"
@@ -35,7 +37,9 @@ _SETTINGS: dict[str, dict[str, str]] = {
     THRESHOLD: _THRESHOLD,
     BOTH: {**_POOL, **_THRESHOLD},
 }
-_TIMEOUT_S = 900
+# Compiles what all settings use.
+_WARM_UP = (BOTH, THRESHOLD, BOTH)
+_END_S = 60
 
 
 def run_spark_pooled(
@@ -46,22 +50,36 @@ def run_spark_pooled(
     wait_minutes: float,
     report_progress: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Seconds of the widest shuffle (40 x 200 partitions) for each delay of opens and each setting, all in turn."""
+    """Seconds of a shuffle of 40 x 200 partitions for each delay of opens and each setting, all in turn.
+
+    A JVM for each delay, warmed up with each setting before anything is timed: its start and the compilation of its code
+    would otherwise be most of the time.
+    """
     if missing := _missing():
         report_progress(f"{WORD}: left out, because {missing}")
         return {"missing": missing, "cases": []}
+    library = _slow_opens(root, programs)
+    cases: list[dict[str, Any]] = [
+        {"delay_us": delay, "setting": setting, "seconds": []} for delay in DELAYS_US for setting in _SETTINGS
+    ]
+    with contextlib.ExitStack() as stack:
+        preset = "small" if is_smoke else "wide"
+        sessions = {delay: stack.enter_context(_Session(root, library, delay, preset)) for delay in DELAYS_US}
+        for delay, setting in ((delay, setting) for delay in DELAYS_US for setting in _WARM_UP):
+            sessions[delay].seconds(setting)
+        for index in range(rounds):
+            for case in random.Random(index).sample(cases, len(cases)):
+                case["seconds"].append(round(sessions[case["delay_us"]].seconds(case["setting"]), 3))
+            report_progress(f"{WORD}: round {index + 1} of {rounds}")
+    return {"machine": describe(), "cases": cases}
+
+
+def _slow_opens(root: Path, programs: Path) -> Path:
     programs.mkdir(parents=True, exist_ok=True)
     library = programs / "slow_opens.so"
     source = root / "tests" / "spark" / "slow_opens.c"
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
-    cases: list[dict[str, Any]] = [
-        {"delay_us": delay, "setting": setting, "seconds": []} for delay in DELAYS_US for setting in _SETTINGS
-    ]
-    for index in range(rounds):
-        for case in random.Random(index).sample(cases, len(cases)):
-            case["seconds"].append(_seconds(root, library, case, "small" if is_smoke else "wide"))
-        report_progress(f"{WORD}: round {index + 1} of {rounds}")
-    return {"cases": cases}
+    return library
 
 
 def _missing() -> str:
@@ -72,29 +90,48 @@ def _missing() -> str:
     return "" if spark_plugin().exists() else "the wheel has no Spark plug-in"
 
 
-def _seconds(root: Path, library: Path, case: dict[str, Any], preset: str) -> float:
-    with tempfile.TemporaryDirectory() as folder:
-        settings = {
-            "spark.jars": str(spark_plugin()),
-            "spark.local.dir": folder,
-            "spark.sql.adaptive.enabled": "false",
-            "spark.ui.enabled": "false",
-            **_SETTINGS[case["setting"]],
-        }
-        options = " ".join(f"--conf {key}={value}" for key, value in settings.items())
+class _Session:
+    """One JVM that runs the shuffle whenever it is asked to; the same delay is added to each open of all its settings."""
+
+    def __init__(self, root: Path, library: Path, delay_us: int, preset: str) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        script = str(root / "benchmarks" / "shuffle_session.py")
         environment = {
             **os.environ,
-            "PYSPARK_SUBMIT_ARGS": f"--master local[2] {options} pyspark-shell",
+            "PYSPARK_SUBMIT_ARGS": f"--jars {spark_plugin()} --conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false pyspark-shell",
             "LD_PRELOAD": str(library),
-            "SLOW_OPENS_DELAY": str(case["delay_us"]),
+            "SLOW_OPENS_DELAY": str(delay_us),
         }
-        program = str(root / "workloads" / "spark" / "shuffles.py")
-        command = [sys.executable, program, "--preset", preset, "--only", "group_by"]
-        printed = finished(command, _TIMEOUT_S, env=environment)
-    try:
-        return float(json.loads(printed.splitlines()[-1])["seconds"])
-    except (ValueError, KeyError, IndexError) as error:
-        raise BenchError(f"{WORD}: expected a line of JSON with seconds, found {printed[:200]!r}") from error
+        self._process = subprocess.Popen(
+            [sys.executable, script, "exchange", preset, "local[2]"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+        )
+
+    def __enter__(self) -> _Session:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.communicate(timeout=_END_S)
+        self._folder.cleanup()
+
+    def seconds(self, setting: str) -> float:
+        """Of one shuffle, in a session of Spark of its own."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        settings = {
+            "spark.local.dir": self._folder.name,
+            "spark.sql.adaptive.enabled": "false",
+            **_SETTINGS[setting],
+        }
+        print(json.dumps(settings), file=self._process.stdin, flush=True)
+        line = self._process.stdout.readline()
+        try:
+            return float(json.loads(line))
+        except (ValueError, TypeError) as error:
+            raise BenchError(f"{WORD}: expected a line with seconds, found {line[:200]!r}") from error
 
 
 def ratios(results: dict[str, Any], delay_us: int) -> dict[str, list[float]]:

@@ -27,6 +27,10 @@ ALLOWED = {
     "machine.py": ({"read_text"}, OWN_SYSTEM),
     "doctor/check.py": ({"read_text", "read_bytes"}, OWN_SYSTEM),
     "doctor/runtimes.py": ({"open"}, NAMED_PROGRAM),
+    "doctor/storage.py": (
+        {"open", "mkdtemp"},
+        "files of a new folder with a random name, to time calls on them",
+    ),
     "programs.py": ({"open"}, NAMED_PROGRAM),
     "launcher/inspect_program.py": ({"open"}, NAMED_PROGRAM),
     "binary_check/code.py": ({"open"}, NAMED_PROGRAM),

@@ -93,6 +93,49 @@ def test_leaves_alone_what_it_could_break_and_says_so(
     assert len(started.unavailable) == 1
 
 
+MANAGER = "trimtab.spark.pooled.PooledShuffleManager"
+
+
+def pooled(tmp_path: Path, *argv: str, **environment: str) -> SparkStart:
+    result = spark_start(list(argv), tmp_path / "run", environment, is_pooled=True)
+    assert result is not None
+    return result
+
+
+def test_shuffle_files_are_pooled_only_if_the_user_asks_for_it(tmp_path: Path) -> None:
+    assert "spark.shuffle.manager" not in settings(start(tmp_path, "spark-submit", "x.py").argv)
+    (tmp_path / "run" / "spark-events").rmdir()
+    asked = pooled(tmp_path, "spark-submit", "x.py")
+    assert settings(asked.argv)["spark.shuffle.manager"] == MANAGER
+    assert asked.unavailable == []
+
+
+def test_a_shuffle_manager_of_the_users_own_stays_and_the_run_says_so(tmp_path: Path) -> None:
+    option = pooled(tmp_path, "spark-submit", "--conf", "spark.shuffle.manager=a.A", "x.py")
+    assert settings(option.argv)["spark.shuffle.manager"] == "a.A"
+    (tmp_path / "run" / "spark-events").rmdir()
+    program = tmp_path / "program.py"
+    program.write_text('import pyspark\nbuilder.config("spark.shuffle.manager", "a.A")\n')
+    script = pooled(tmp_path, "python3", str(program))
+    assert "shuffle.manager" not in script.environment["PYSPARK_SUBMIT_ARGS"]
+    for started in (option, script):
+        assert [row["what"] for row in started.unavailable] == [spark.POOLED_FILES]
+    remote = pooled(tmp_path, "spark-submit", "--master", "yarn", "x.py")
+    assert spark.POOLED_FILES in [row["what"] for row in remote.unavailable]
+
+
+def test_settings_from_tuning_are_added_but_not_over_the_users(tmp_path: Path) -> None:
+    text = "spark.speculation=true;spark.locality.wait=0s"
+    started = start(
+        tmp_path, "spark-submit", "-c", "spark.locality.wait=3s", "x.py", TRIMTAB_SPARK_SETTINGS=text
+    )
+    found = settings(started.argv)
+    assert (found["spark.speculation"], found["spark.locality.wait"]) == ("true", "3s")
+    assert [row["why"] for row in started.unavailable] == [
+        "spark.locality.wait: set by you, so it is left as it is"
+    ]
+
+
 def test_other_programs_get_nothing(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("import numpy\n")

@@ -46,6 +46,13 @@ def expect(name: str, answer: object, expected: object) -> None:
         raise WrongAnswer(f"{name}: expected {expected}, found {answer}")
 
 
+def exchange(spark: SparkSession, size: Size) -> None:
+    """One shuffle alone: each reduce partition reads a block of each map partition, and there is hardly anything to compute."""
+    rows = spark.range(0, size.rows, 1, size.maps).repartition(size.reduces, "id")
+    answer = rows.selectExpr("sum(id) AS total", "count(*) AS rows").first()
+    expect("exchange", (answer.total, answer.rows), (size.rows * (size.rows - 1) // 2, size.rows))
+
+
 def group_by(spark: SparkSession, size: Size) -> None:
     """The widest shuffle: all rows move, nothing is combined before."""
     rows = spark.range(0, size.rows, 1, size.maps).repartition(size.reduces, "id")
@@ -165,7 +172,7 @@ def power_iteration(spark: SparkSession, size: Size) -> None:
 
 PROGRAMS: dict[str, Callable[[SparkSession, Size], None]] = {
     program.__name__: program
-    for program in (group_by, page_rank, tera_sort, aggregation, join, power_iteration)
+    for program in (exchange, group_by, page_rank, tera_sort, aggregation, join, power_iteration)
 }
 
 

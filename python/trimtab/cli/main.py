@@ -142,7 +142,11 @@ def main() -> None:
     help="Run directory (new); the ranks of an MPI or Slurm job share it. Default: below trimtab-runs/.",
 )
 @click.option("--trace", is_flag=True, help="Record every event, not only profiles and the last events.")
-@click.option("--max-trace", type=_Size("TRIMTAB_MAX_TRACE"), help="Largest trace of a process, for example 500M. Default 1G.")
+@click.option(
+    "--max-trace",
+    type=_Size("TRIMTAB_MAX_TRACE"),
+    help="Largest trace of a process, for example 500M. Default 1G.",
+)
 @click.option(
     "--keep",
     type=choice_of("TRIMTAB_KEEP"),
@@ -214,6 +218,12 @@ def main() -> None:
     help="Also record what the operating system's scheduler does with all programs of this machine: who had the CPUs while "
     "this program waited for one. Needs root, or CAP_PERFMON and a readable /sys/kernel/tracing.",
 )
+@click.option(
+    "--spark-pooled",
+    is_flag=True,
+    help="Consent to shuffle files of Spark that stay open (spark.shuffle.manager), in executors where opens are slow. The report "
+    "says what was decided.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print no verdict at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 def run(
@@ -239,6 +249,7 @@ def run(
     virtual_threads: bool,
     record_snapshots: bool,
     kernel: bool,
+    spark_pooled: bool,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -265,7 +276,9 @@ def run(
         if is_tuned or (mode == "known" and _has_history(history)):
             from trimtab.tuning import Tuning
 
-            wanted = Tuning(mode, history, input_class, search, policy, budget, seed, virtual_threads, max_memory)
+            wanted = Tuning(
+                mode, history, input_class, search, policy, budget, seed, virtual_threads, max_memory
+            )
             prepared = _prepare(wanted, command, is_silent=quiet and not is_tuned)
             if not is_tuned and not prepared.has_something:
                 prepared = None
@@ -285,6 +298,7 @@ def run(
             record_snapshots,
             job,
             kernel,
+            spark_pooled,
         )
         return launch(list(command), options), prepared
 
@@ -294,7 +308,7 @@ def run(
     try:
         if result.why:
             echo(f"trimtab: not recorded: {result.why}", err=True)
-        _say_what_scheduler_lacks(result)
+        _say_what_is_lacking(result)
         has_report = not quiet or html is not None or is_learnt_from
         if result.directory is not None and has_report and result.is_reporter():
             _aside(partial(_verdict, result.directory, html, quiet, prepared))
@@ -306,13 +320,15 @@ def run(
     end_like(result)
 
 
-def _say_what_scheduler_lacks(result: Launch) -> None:
-    """One line about what `--kernel` could not do."""
+def _say_what_is_lacking(result: Launch) -> None:
+    """One line for each option that could not do what it was given for."""
     from trimtab.launcher.scheduler import WHAT
+    from trimtab.launcher.spark import POOLED_FILES
 
+    options = {WHAT: "--kernel", POOLED_FILES: "--spark-pooled"}
     for entry in result.unavailable:
-        if entry["what"] == WHAT:
-            echo(f"trimtab: --kernel: {entry['why']}; {entry['remedy']}", err=True)
+        if option := options.get(entry["what"]):
+            echo(f"trimtab: {option}: {entry['why']}; {entry['remedy']}", err=True)
 
 
 def _is_run_of_job(directory: Path) -> bool:

@@ -128,7 +128,7 @@ def run_tune(
     from trimtab.history import History, HistoryError
     from trimtab.programs import find_program
     from trimtab.tuning.duration import Plan, duration_text
-    from trimtab.tuning.kept_start import export_line, is_interleaved, kept_entries
+    from trimtab.tuning.kept_start import export_line, is_interleaved, kept_entries, spark_options
     from trimtab.tuning.multi_run import RunFailed, rows_of, tune
     from trimtab.tuning.objective import Meter, MeterMissing
     from trimtab.tuning.runner import ProgramRunner
@@ -227,6 +227,8 @@ def run_tune(
     echo(f"kept: {kept} settings in {history.path}; trimtab run --frozen uses them", err=True)
     if line:
         echo(f"the start-up settings without Trimtab: {line}", err=True)
+    if options_of_spark := spark_options(entries):
+        echo(f"the settings of Spark without Trimtab: spark-submit {options_of_spark}", err=True)
     if is_interleaved(entries):
         echo(
             "memory from all nodes without Trimtab: numactl --interleave=all, before the program's name",
@@ -267,6 +269,7 @@ def _candidates(
         is_wide=is_wide,
         may_preload=may_preload,
         loader_cache=loader_cache() if may_preload else "",
+        command=tuple(runner.command),
     )
     starts = proposed_starts(situation)
     left = duration_text(replace(plan, settings=len(starts)).trials_s(bare_s))

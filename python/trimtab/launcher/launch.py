@@ -30,7 +30,7 @@ from trimtab.launcher.job import Job
 from trimtab.launcher.job_folder import JobFolder, enter_job
 from trimtab.launcher.perf_events import perf_events_kept_ready
 from trimtab.launcher.run_folder import RunFolder
-from trimtab.launcher.spark import spark_start
+from trimtab.launcher.spark import SparkStart, not_pooled, spark_start
 from trimtab.launcher.witness import GroupWitness, group_witness
 from trimtab.options import checked_environment, library_option
 from trimtab.paths import current_folder, preload_library
@@ -99,6 +99,7 @@ class Options:
         directory: of the run; the ranks of a job share it.
         job: of which this launcher starts a rank; None: of none.
         has_scheduler: record what the operating system's scheduler does, too.
+        is_spark_pooled: Spark keeps its shuffle files open.
     """
 
     directory: Path
@@ -111,6 +112,7 @@ class Options:
     has_snapshots: bool = False
     job: Job | None = None
     has_scheduler: bool = False
+    is_spark_pooled: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,9 @@ def _variables(options: Options) -> dict[str, str]:
             "TRIMTAB_STEER_POLICY": steering.policy,
             "TRIMTAB_BUDGET": None if steering.budget_percent is None else str(steering.budget_percent),
             "TRIMTAB_SEED": None if steering.seed is None else str(steering.seed),
-            "TRIMTAB_MAX_MEMORY": None if steering.max_memory_bytes is None else str(steering.max_memory_bytes),
+            "TRIMTAB_MAX_MEMORY": None
+            if steering.max_memory_bytes is None
+            else str(steering.max_memory_bytes),
             "TRIMTAB_THREADS": steering.threads,
             "TRIMTAB_THREADS_EVEN_IF_FIXED": "1" if steering.is_even_if_fixed else None,
         }
@@ -382,11 +386,7 @@ def _begin(options: Options, library: Path, info: dict[str, Any]) -> _Prepared:
         info = {**info, "rank": job.job.rank, "steering": _describe(options.steering)}
     prepared = _Prepared(options.directory, folder, info["argv"], {}, info, job)
     try:
-        spark = (
-            None
-            if job is not None or not options.is_follow
-            else spark_start(info["argv"], options.directory, users_environment())
-        )
+        spark = None if job is not None else _spark_start(options, info)
         before = () if spark is None else spark.libraries
         prepared.environment.update(_environment(options, (*before, library)))
         if spark is not None:
@@ -402,6 +402,21 @@ def _begin(options: Options, library: Path, info: dict[str, Any]) -> _Prepared:
         prepared.undo()
         raise
     return prepared
+
+
+def _spark_start(options: Options, info: dict[str, Any]) -> SparkStart | None:
+    """How to start a program of Spark; for any other program, says that what only Spark has was not set."""
+    values = {} if options.steering is None else options.steering.environment
+    environment = {**users_environment(), **values}
+    argv, directory = info["argv"], options.directory
+    spark = (
+        spark_start(argv, directory, environment, is_pooled=options.is_spark_pooled)
+        if options.is_follow
+        else None
+    )
+    if spark is None and options.is_spark_pooled:
+        info["unavailable"].append(not_pooled("this is no program of Spark, as far as can be told"))
+    return spark
 
 
 def _files_of(steering: Steering | None) -> dict[str, str]:

@@ -19,6 +19,10 @@ from trimtab.paths import spark_event_logs, spark_plugin, storage_library
 
 PLUGIN = "trimtab.spark.TrimtabPlugin"
 _PLUGINS, _EVENT_LOG = "spark.plugins", "spark.eventLog.enabled"
+# Further settings, name=value with semicolons between them: what `trimtab tune` tries and keeps.
+SETTINGS_VARIABLE = "TRIMTAB_SPARK_SETTINGS"
+_MANAGER, _POOLED_MANAGER = "spark.shuffle.manager", "trimtab.spark.pooled.PooledShuffleManager"
+POOLED_FILES = "pooled shuffle files of Spark"
 _SUBMITTERS = ("spark-submit", "spark-shell", "spark-sql", "pyspark")
 _MASTER = "spark.master"
 _STORAGE = "calls on files of Spark"
@@ -45,33 +49,101 @@ class SparkStart:
     unavailable: list[dict[str, str]] = field(default_factory=list)
 
 
-def spark_start(argv: list[str], directory: Path, environment: Mapping[str, str]) -> SparkStart | None:
+def spark_start(
+    argv: list[str], directory: Path, environment: Mapping[str, str], *, is_pooled: bool = False
+) -> SparkStart | None:
     """How to start `argv`; None: it is no program of Spark, as far as can be told.
 
     Args:
         argv: The program and its arguments.
         directory: Of the run.
-        environment: The user's.
+        environment: The user's, with the start values that earlier runs found.
+        is_pooled: The user consents to shuffle files that stay open.
     """
+    added = settings_of(environment.get(SETTINGS_VARIABLE, ""))
+    added |= {_MANAGER: _POOLED_MANAGER} if is_pooled else {}
     name = Path(argv[0]).name
     if name in _SUBMITTERS:
-        user = _defaults(argv, environment) | _given(argv)
-        return _start(argv, user, directory, environment, "")
+        user = users_settings(argv, environment)
+        return _start(argv, user, directory, environment, "", added)
     script = _script_of(argv) if name.startswith("python") else ""
     if "pyspark" not in script:
         return None
-    user = _defaults(argv, environment) | _given(shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", "")))
-    return _start(argv, user, directory, environment, script)
+    user = users_settings(argv, environment)
+    return _start(argv, user, directory, environment, script, added)
+
+
+def settings_of(text: str) -> dict[str, str]:
+    """Settings in the form of SETTINGS_VARIABLE; what is no setting of Spark is left out.
+
+    >>> settings_of("spark.speculation=true;nothing;")
+    {'spark.speculation': 'true'}
+    """
+    pairs = (part.strip().partition("=") for part in text.split(";"))
+    return {name: value for name, sign, value in pairs if sign and name.startswith("spark.")}
+
+
+def settings_text(settings: Mapping[str, str]) -> str:
+    """The reverse of settings_of."""
+    return ";".join(f"{name}={value}" for name, value in settings.items())
+
+
+def is_of_user(name: str, argv: list[str], environment: Mapping[str, str]) -> bool:
+    """Whether the user has set a setting, as far as can be told: as an option, in a file, or in the program's own text."""
+    return (
+        name in users_settings(argv, environment)
+        or f'{name}"' in (script := _script_of(argv))
+        or f"{name}'" in script
+    )
+
+
+def not_pooled(why: str) -> dict[str, str]:
+    """An entry of the run's list, where the user asked for pooled shuffle files and does not get them."""
+    return _missing(POOLED_FILES, why, f"--conf {_MANAGER}={_POOLED_MANAGER}, by hand")
+
+
+def users_settings(argv: list[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Settings of the user's own: of a program of Spark, or of any that will be started in this environment."""
+    arguments = argv if argv and Path(argv[0]).name in _SUBMITTERS else _submit_arguments(environment)
+    return _defaults(argv, environment) | _given(arguments)
+
+
+def local_directories(environment: Mapping[str, str]) -> list[tuple[Path, str]]:
+    """Where Spark would put shuffle files, and which setting says so; its own order of precedence."""
+    name = "spark.local.dir"
+    settings = users_settings([], environment)
+    for source, value in (
+        ("SPARK_LOCAL_DIRS", environment.get("SPARK_LOCAL_DIRS")),
+        (name, settings.get(name)),
+    ):
+        if value:
+            return [(Path(folder.strip()), source) for folder in value.split(",") if folder.strip()]
+    return [(Path("/tmp"), f"{name} (default)")]
+
+
+def _submit_arguments(environment: Mapping[str, str]) -> list[str]:
+    try:
+        return shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", ""))
+    except ValueError:
+        return []
 
 
 def _start(
-    argv: list[str], user: dict[str, str], directory: Path, environment: Mapping[str, str], script: str
+    argv: list[str],
+    user: dict[str, str],
+    directory: Path,
+    environment: Mapping[str, str],
+    script: str,
+    added: dict[str, str],
 ) -> SparkStart:
     """The start, or why the plug-in cannot be in it."""
     if why := _why_not(user, script):
-        return SparkStart(argv, unavailable=[_missing(_STORAGE, why, "spark.plugins, by hand")])
+        refused = [not_pooled(why)] if _MANAGER in added else []
+        return SparkStart(argv, unavailable=[_missing(_STORAGE, why, "spark.plugins, by hand"), *refused])
     settings = {_PLUGINS: ",".join(dict.fromkeys([*filter(None, user.get(_PLUGINS, "").split(",")), PLUGIN]))}
-    unavailable = []
+    kept_by_user = [name for name in added if name in user or name in script]
+    settings |= {name: value for name, value in added.items() if name not in kept_by_user}
+    unavailable = [_kept(name) for name in kept_by_user]
     if user.get(_EVENT_LOG) == "true" or _EVENT_LOG in script:
         why = "the program writes an event log of its own"
         unavailable.append(_missing("Spark's stages and tasks", why, "trimtab spark LOG"))
@@ -96,6 +168,15 @@ def _missing(what: str, why: str, remedy: str) -> dict[str, str]:
     from trimtab.model.enumerations import Missing
 
     return {"what": what, "why": why, "remedy": remedy, "kind": str(Missing.OTHER)}
+
+
+def _kept(name: str) -> dict[str, str]:
+    why = f"{name}: set by you, so it is left as it is"
+    return (
+        not_pooled(why)
+        if name == _MANAGER
+        else _missing("a setting of Spark", why, f"without {name} of your own")
+    )
 
 
 def _why_not(user: Mapping[str, str], script: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -11,17 +11,20 @@ from msgspec.structs import replace
 from trimtab.analysis.findings import finding
 from trimtab.analysis.report import build
 from trimtab.counted import counted
-from trimtab.model import Process, Run, RunError
+from trimtab.model import OUTCOMES, Process, Run, RunError
 from trimtab.model.enumerations import (
     STORAGE_CALLS,
     STORAGE_CLASSES,
     Cause,
     Missing,
+    Outcome,
     StorageCall,
     StorageClass,
 )
 from trimtab.model.report import (
+    Change,
     CounterSeries,
+    Decision,
     Finding,
     ProcessSummary,
     Report,
@@ -37,6 +40,7 @@ from trimtab.spark.report import build_spark
 # What the plug-in writes down of each JVM, and of the driver.
 _EXECUTOR = "spark executor"
 _DROPPED = "spark/events dropped"
+_POOL, _OPEN_NS = "spark shuffle files", "spark shuffle open ns"
 _OPEN = STORAGE_CALLS[StorageCall.OPEN]
 _SHUFFLES = (STORAGE_CLASSES[StorageClass.SHUFFLE_READ], STORAGE_CLASSES[StorageClass.SHUFFLE_WRITE])
 # A task opens some files of its own; this many in each task are those of the partitions on the other side of a shuffle.
@@ -81,9 +85,11 @@ def build_spark_run(run: Run, log: Log, advance: Advance = lambda _: None) -> Re
         unavailable=(
             *_still_unavailable(report, storage),
             *_dropped(run),
+            *_without_pool(run, names),
             *(row for row in inside.unavailable if row.kind is not Missing.REGIONS),
         ),
         storage=storage,
+        decisions=(*report.decisions, *_pools(run, names)),
     )
 
 
@@ -141,6 +147,53 @@ def _still_unavailable(report: Report, storage: tuple[StorageCalls, ...]) -> lis
     if not storage:
         return list(report.unavailable)
     return [row for row in report.unavailable if not row.what.startswith("opens of files")]
+
+
+def _pools(run: Run, names: dict[str, str]) -> list[Decision]:
+    """Executors that keep their shuffle files open, because opens are slow there."""
+    return [
+        Decision(
+            process=names[process.directory.name],
+            number=1,
+            time_s=0.0,
+            subject="shuffle files",
+            key="spark/shuffle files",
+            notes={},
+            changes=(Change("shuffle files", "closed after each block", "kept open"),),
+            outcome=OUTCOMES[Outcome.SET],
+            policy=None,
+            reason=f"an open takes {open_us:.0f} us"
+            if open_us
+            else "spark.trimtab.pooledShuffle.enabled=true",
+            evidence={"open_us": open_us},
+            gain=None,
+            uncertainty=None,
+            pairs=0,
+        )
+        for process, is_pooled, open_us in _pool_notes(run, names)
+        if is_pooled
+    ]
+
+
+def _without_pool(run: Run, names: dict[str, str]) -> list[Unavailable]:
+    return [
+        Unavailable(
+            "pooled shuffle files",
+            f"{names[process.directory.name]}: an open takes {open_us:.0f} us, so files are not kept open",
+            "spark.trimtab.pooledShuffle.enabled=true",
+            Missing.OTHER,
+        )
+        for process, is_pooled, open_us in _pool_notes(run, names)
+        if not is_pooled
+    ]
+
+
+def _pool_notes(run: Run, names: dict[str, str]) -> Iterator[tuple[Process, bool, float]]:
+    """Process, whether it keeps files open, and microseconds of an open: of executors that have decided."""
+    for process in run.processes:
+        text = process.facts.get(_OPEN_NS, "")
+        if process.directory.name in names and text.isascii() and text.isdecimal():
+            yield process, process.facts.get(_POOL) == "kept open", int(text) * 1e-3
 
 
 def _dropped(run: Run) -> list[Unavailable]:

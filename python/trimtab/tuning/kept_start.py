@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from trimtab.history import Entry, Key
+from trimtab.launcher.spark import SETTINGS_VARIABLE, settings_of
 from trimtab.tuning.multi_run import Outcome
 from trimtab.tuning.single_run import INHERIT, START, START_THEN, entries_of_start, start_of
 from trimtab.tuning.start import INTERLEAVE_VARIABLE, is_left_open
-from trimtab.tuning.tunables import VARIABLE, with_variables
+from trimtab.tuning.tunables import holds_several, with_variables
 
 
 def kept_entries(
@@ -53,6 +54,7 @@ def export_line(entries: Sequence[Entry], environment: Mapping[str, str]) -> str
         for entry in entries:
             if entry.subject == subject:
                 variables |= _added(entry.settings, {**environment, **variables})
+    variables.pop(SETTINGS_VARIABLE, None)
     words = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
     return "export " + " ".join(words) if words else ""
 
@@ -62,8 +64,22 @@ def _added(settings: Mapping[str, str], environment: Mapping[str, str]) -> dict[
         name: with_variables(environment, {name: value})[name]
         for name, value in settings.items()
         if name not in (INHERIT, INTERLEAVE_VARIABLE)
-        and (name == VARIABLE or is_left_open(name, environment))
+        and (holds_several(name) or is_left_open(name, environment))
     }
+
+
+def spark_options(entries: Sequence[Entry]) -> str:
+    """For spark-submit: all settings of Spark that a frozen run sets; empty: none.
+
+    >>> spark_options([])
+    ''
+    """
+    settings: dict[str, str] = {}
+    for subject in (START, START_THEN):
+        for entry in entries:
+            if entry.subject == subject:
+                settings |= settings_of(entry.settings.get(SETTINGS_VARIABLE, ""))
+    return shlex.join([word for name, value in settings.items() for word in ("--conf", f"{name}={value}")])
 
 
 def is_interleaved(entries: Sequence[Entry]) -> bool:

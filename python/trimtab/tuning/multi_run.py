@@ -15,7 +15,7 @@ from trimtab.model.enumerations import Outcome as DecisionOutcome
 from trimtab.model.enumerations import PolicyName
 from trimtab.model.report import Decision, Report
 from trimtab.tuning.objective import Cost
-from trimtab.tuning.tunables import VARIABLE, merged
+from trimtab.tuning.tunables import combined
 
 # A candidate that needs this many times what the incumbent needs, twice in turn, is not tried further.
 _CLEARLY_WORSE = 1.3
@@ -94,12 +94,9 @@ class Start:
 
     def on_top_of(self, other: Start) -> Start:
         """Both, this one where they say different things."""
-        environment = {**other.environment, **self.environment}
-        if VARIABLE in self.environment and VARIABLE in other.environment:
-            environment[VARIABLE] = merged(other.environment[VARIABLE], self.environment[VARIABLE])
         return replace(
             self,
-            environment=environment,
+            environment=combined(other.environment, self.environment),
             settings={**other.settings, **self.settings},
         )
 

@@ -68,8 +68,9 @@ def _bound(policy: str, places: str, reason: str) -> Start:
 
 
 def _has_regions(situation: Situation) -> bool:
-    """To a program of tasks alone OpenMP's variables are nothing."""
-    return bool(situation.report.regions) or not situation.report.workers
+    """To a program of tasks alone, or of Spark, OpenMP's variables are nothing."""
+    report = situation.report
+    return bool(report.regions) or not (report.workers or report.spark is not None)
 
 
 def _short_spins(situation: Situation) -> list[dict[str, str]]:

@@ -14,6 +14,7 @@ from trimtab.model.report import Report
 from trimtab.programs import find_program
 from trimtab.readers import open_run, read_info
 from trimtab.running import Ended, recording_command, run_to_end
+from trimtab.spark.with_run import build_spark_run, event_log_of
 from trimtab.tuning.multi_run import RunFailed, Start
 from trimtab.tuning.objective import Cost, Meter
 from trimtab.tuning.single_run import entries_of_start, key_of, start_of
@@ -72,7 +73,8 @@ class ProgramRunner:
         variables = " ".join(f"{name}={value}" for name, value in environment.items())
         directory, ended = self._watched("--tune", with_variables(self.environment, environment))
         self._check(ended, f"with --tune {variables}".rstrip())
-        return build(open_run(directory))
+        run, log = open_run(directory), event_log_of(directory)
+        return build(run) if log is None else build_spark_run(run, log)
 
     def frozen(self, start: Start) -> Cost:
         """With what was found, what `start` says on top of it, and no search: as `trimtab run --frozen` will run it."""

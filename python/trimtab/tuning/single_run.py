@@ -29,7 +29,7 @@ from trimtab.model.enumerations import PolicyName
 from trimtab.model.report import Report
 from trimtab.tuning.multi_run import Pairs, Start
 from trimtab.tuning.start import PRELOAD_VARIABLE, StartValue, is_left_open, start_values
-from trimtab.tuning.tunables import VARIABLE, tunables_of, with_variables
+from trimtab.tuning.tunables import sets_anything_new, with_variables
 from trimtab.tuning.virtual import find_fit
 
 # The subject of what a program is started with: no key of a loop.
@@ -214,9 +214,8 @@ def _is_open(name: str, value: str, environment: Mapping[str, str]) -> bool:
     """Whether the user has not said all of it already."""
     if name == PRELOAD_VARIABLE and not Path(value).is_file():
         return False  # it is not installed any more
-    if name == VARIABLE:
-        return not tunables_of(value).keys() <= tunables_of(environment.get(name, "")).keys()
-    return is_left_open(name, environment)
+    is_new = sets_anything_new(name, value, environment)
+    return is_left_open(name, environment) if is_new is None else is_new
 
 
 def remember(prepared: Prepared, report: Report, run: Path) -> str:

@@ -25,6 +25,7 @@ class Situation:
         is_wide: try also what nothing speaks for.
         may_preload: the user agrees to another allocator.
         loader_cache: what `ldconfig -p` prints.
+        command: that starts the program.
     """
 
     report: Report
@@ -34,6 +35,7 @@ class Situation:
     is_wide: bool = False
     may_preload: bool = False
     loader_cache: str = ""
+    command: tuple[str, ...] = ()
 
     def is_open(self, *names: str) -> bool:
         """Whether the user has set none of these variables."""

@@ -17,6 +17,7 @@ from trimtab.tuning.multi_run import Start
 from trimtab.tuning.node_starts import node_starts
 from trimtab.tuning.openmp_starts import placement_starts, thread_count_starts, waiting_starts
 from trimtab.tuning.scheduler_starts import scheduler_starts
+from trimtab.tuning.spark_starts import spark_starts
 from trimtab.tuning.start_situation import Situation
 
 
@@ -34,6 +35,7 @@ class Source:
 
 
 SOURCES = (
+    Source(spark_starts, 6),
     Source(memory_starts, 2),
     Source(allocator_starts, 3),
     Source(scheduler_starts, 8),

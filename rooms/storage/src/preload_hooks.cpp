@@ -161,6 +161,16 @@ void name_process(std::int32_t executor) noexcept {
   api->fact("spark executor", executor < 0 ? "driver" : text);
 }
 
+// Says whether this executor keeps its shuffle files open, and what an open was measured to take.
+void name_pool(bool is_pooled, std::int64_t open_ns) noexcept {
+  const trimtab_api* const api = trimtab_attach();
+  if (api == nullptr) return;
+  char text[24];
+  std::snprintf(text, sizeof text, "%lld", static_cast<long long>(open_ns));
+  api->fact("spark shuffle files", is_pooled ? "kept open" : "not kept open");
+  api->fact("spark shuffle open ns", text);
+}
+
 // Cumulative; by the one thread of the driver that watches the bus. Its lane is what has the driver's process sampled.
 void set_bus_counters(std::int64_t posted, std::int64_t dropped) noexcept {
   const trimtab_api* const api = trimtab_attach();
@@ -299,4 +309,10 @@ extern "C" __attribute__((visibility("default"))) void Java_trimtab_spark_TaskTa
 extern "C" __attribute__((visibility("default"))) void Java_trimtab_spark_TaskTag_executor(void*, void*,
                                                                                            std::int32_t number) {
   name_process(number);
+}
+
+extern "C" __attribute__((visibility("default"))) void Java_trimtab_spark_TaskTag_shuffleFiles(void*, void*,
+                                                                                               std::uint8_t is_pooled,
+                                                                                               std::int64_t open_ns) {
+  name_pool(is_pooled != 0, open_ns);
 }

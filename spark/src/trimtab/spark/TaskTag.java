@@ -29,6 +29,9 @@ final class TaskTag {
   /** How many events Spark's listener bus has received and dropped since the application began. */
   static native void listenerBus(long posted, long dropped);
 
+  /** Whether this executor keeps its shuffle files open, and how long an open was measured to take there. */
+  static native void shuffleFiles(boolean pooled, long openNanoseconds);
+
   private static boolean load() {
     String preloaded = System.getenv("LD_PRELOAD");
     if (preloaded == null) return false;

@@ -22,6 +22,7 @@ import org.apache.spark.util.collection.OpenHashSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.Option;
+import trimtab.spark.PoolNote;
 
 /**
  * Finds shuffle blocks as Spark 4.2 does, but keeps their files open and the offsets in memory.
@@ -181,6 +182,7 @@ final class PooledBlockResolver42 extends IndexShuffleBlockResolver implements P
           "Trimtab: an open takes {} us in the shuffle directories: shuffle files are {}",
           Math.round(cost),
           slow ? "kept open, at most " + capacity : "not pooled");
+      PoolNote.decided(slow, cost);
       return slow;
     } catch (IOException failure) {
       LOG.warn("Trimtab: shuffle files are not pooled, because opens could not be timed: {}", failure.toString());
