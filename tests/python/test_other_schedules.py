@@ -108,7 +108,12 @@ def test_findings_name_the_schedule_and_the_grain(tmp_path: Path) -> None:
     (change,) = [entry for entry in loop.what_if if "schedule(dynamic" in entry.change]
     assert imbalance.action.endswith(f"by replay: {change.change} saves {change.gain_s:.3g} s")
     (table,) = [table for table in [what_if_table(loop)] if table is not None]
-    assert [str(column.header) for column in table.columns] == ["if", "it would take", "between", "instead of"]
+    assert [str(column.header) for column in table.columns] == [
+        "if",
+        "it would take",
+        "between",
+        "instead of",
+    ]
 
 
 @pytest.mark.parametrize("chunk", [0, 3])

@@ -10,9 +10,11 @@ import pytest
 from reports import typed
 from trimtab.history import History
 from trimtab.launcher.spark import SETTINGS_VARIABLE, is_of_user, settings_of
-from trimtab.tuning.multi_run import Start, starts_for
+from trimtab.tuning.multi_run import Start
 from trimtab.tuning.single_run import Tuning, entries_of_start, key_of, prepare
 from trimtab.tuning.spark_starts import spark_starts
+from trimtab.tuning.start_situation import Situation
+from trimtab.tuning.start_sources import proposed_starts
 from trimtab.tuning.tunables import with_variables
 
 SPARK: dict[str, Any] = {
@@ -28,14 +30,15 @@ SPARK: dict[str, Any] = {
 
 
 def tried(
-    *causes: str, users: Collection[str] = (), pending: float = 0.0, thorough: bool = False
+    *causes: str, users: Collection[str] = (), pending: float = 0.0, is_wide: bool = False
 ) -> list[dict[str, str]]:
     """The settings of each start."""
     findings = [
         {"cause": cause, "subject": None, "evidence": "seen", "action": "", "gain_s": 1.0} for cause in causes
     ]
     report = typed({"findings": findings, "spark": {**SPARK, "time": {"pending": pending}}})
-    starts = spark_starts(report, lambda name: name in users, is_thorough=thorough)
+    command = ["spark-submit", *(word for name in users for word in ("--conf", f"{name}=1")), "job.py"]
+    starts = spark_starts(Situation(report, {}, 4, is_wide=is_wide, command=tuple(command)))
     assert all(start.reason for start in starts)
     return [settings_of(start.environment[SETTINGS_VARIABLE]) for start in starts]
 
@@ -54,8 +57,8 @@ def test_what_is_tried_follows_from_what_was_seen() -> None:
     assert tried(pending=0.2) == [{"spark.locality.wait": "0s"}]
 
 
-def test_thorough_tries_all_knobs_once() -> None:
-    names = [name for settings in tried("wide shuffle", pending=0.2, thorough=True) for name in settings]
+def test_wide_tries_all_knobs_once() -> None:
+    names = [name for settings in tried("wide shuffle", pending=0.2, is_wide=True) for name in settings]
     assert names.count("spark.locality.wait") == names.count("spark.shuffle.sort.bypassMergeThreshold") == 1
     assert "spark.sql.adaptive.enabled" in names
 
@@ -67,8 +70,16 @@ def test_what_the_user_has_set_is_left() -> None:
 
 
 def test_other_programs_get_nothing_and_spark_nothing_of_openmp() -> None:
-    assert spark_starts(typed({}), lambda name: False, is_thorough=True) == []
-    assert starts_for(typed({"spark": SPARK, "threads": 64}), {}, cpus=1, is_thorough=True) == []
+    assert spark_starts(Situation(typed({}), {}, 4, is_wide=True)) == []
+    of_spark = Situation(
+        typed({"spark": SPARK, "threads": 64}), {}, 1, is_wide=True, command=("spark-submit",)
+    )
+    assert {name for start in proposed_starts(of_spark) for name in start.environment} <= {
+        SETTINGS_VARIABLE,
+        "GLIBC_TUNABLES",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+    }
 
 
 @pytest.mark.parametrize("quote", ['"', "'"])

@@ -18,11 +18,12 @@ def keys_of_waits(intervals: Intervals, charges: compiled.Table) -> Integers:
     """The class of each charge as a number: WAIT, then from the highest bits group, culprit's group, end and culprit's kind."""
     has_culprit = charges["culprit"] != compiled.NO_INTERVAL
     culprit = np.where(has_culprit, charges["culprit"], 0)
-    key = intervals.group[charges["wait"]].astype(np.int64) << (GROUP_BITS + 4)
+    key: Integers = intervals.group[charges["wait"]].astype(np.int64) << (GROUP_BITS + 4)
     key |= np.where(has_culprit, intervals.group[culprit], 0).astype(np.int64) << 4
     key |= charges["end"].astype(np.int64) << 2
     key |= np.where(has_culprit, intervals.kind[culprit], 0)
-    return WAIT | key
+    key |= WAIT
+    return key
 
 
 def classes_of(intervals: Intervals, charges: compiled.Table) -> tuple[Integers, Integers]:

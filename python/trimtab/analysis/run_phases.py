@@ -78,7 +78,8 @@ def _sums(begin: Integers, end: Integers, edges: Floats, kind: Integers, kinds: 
     is_cut = (window < 0) | (window >= windows) | (end > edges[np.clip(window + 1, 0, windows)])
     length = np.where(is_cut, 0, end - begin)
     cell = np.where(is_cut, 0, window) * kinds + kind
-    sums: Floats = np.bincount(cell, weights=length, minlength=windows * kinds).reshape(windows, kinds)
+    counts: Floats = np.bincount(cell, weights=length, minlength=windows * kinds).astype(np.float64)
+    sums = counts.reshape(windows, kinds)
     begin, end, kind = begin[is_cut], end[is_cut], kind[is_cut]
     for at, (low, high) in enumerate(pairwise(edges.tolist())):
         inside = np.maximum(np.minimum(end, high) - np.maximum(begin, low), 0)

@@ -35,7 +35,7 @@ class Source:
 
 
 SOURCES = (
-    Source(spark_starts, 6),
+    Source(spark_starts, 8),
     Source(memory_starts, 2),
     Source(allocator_starts, 3),
     Source(scheduler_starts, 8),
