@@ -68,19 +68,19 @@ def edges_of(trimtab: str, directory: Path) -> list[dict[str, str]]:
 def test_all_engines_read_the_same(recorded: tuple[str, Path], trimtab: str) -> None:
     name, directory = recorded
     edges = edges_of(trimtab, directory)
-    found = {}
+    totals = {}
     for to in ("perfetto", "chrome"):
         path = exported(trimtab, directory, to)
         (slices,), (flows,) = query(path, SLICES, FLOWS)
         assert not errors_of(path)
-        found[to] = slices["n"], slices["ns"]
+        totals[to] = slices["n"], slices["ns"]
         # Chrome's format binds arrows to slices by time: of tasks that begin before their giver's slice ends some are lost.
         assert flows["n"] == pytest.approx(len(edges), rel=0.02 if to == "chrome" else 0.0), to
-    assert found["perfetto"] == found["chrome"]
+    assert totals["perfetto"] == totals["chrome"]
     archive = open_archive(exported(trimtab, directory, "otf2"))
     # Instants are slices without a length to Perfetto's engine, and parameters to OTF2.
     count = archive.count[Enter] + archive.count[ParameterUnsignedInt]
-    assert (count, archive.inside_ns) == found["perfetto"]
+    assert (count, archive.inside_ns) == totals["perfetto"]
     assert archive.count[Enter] == archive.count[Leave]
     parcels = sum(edge["kind"] == "parcel" for edge in edges)
     assert archive.count[MpiSend] == archive.count[MpiRecv] == parcels

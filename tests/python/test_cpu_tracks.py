@@ -63,7 +63,7 @@ def a_run(folder: Path) -> Path:
 def test_slices(tmp_path: Path) -> None:
     (host,) = host_tracks(open_run(a_run(tmp_path / "run")), {0x7FFFFFFF})
     assert (host.number, host.name) == (0x7FFFFFFE, "CPUs of node0")
-    found = {
+    item = {
         f"CPU {track.cpu}": [
             (track.names[number], begin // 1_000_000, end // 1_000_000)
             for number, begin, end in zip(
@@ -72,7 +72,7 @@ def test_slices(tmp_path: Path) -> None:
         ]
         for track in host.cpus
     }
-    assert found == EXPECTED
+    assert item == EXPECTED
 
 
 def test_chrome(tmp_path: Path) -> None:
@@ -98,9 +98,9 @@ def test_perfetto(tmp_path: Path) -> None:
     export(open_run(a_run(tmp_path / "run")), "perfetto", tmp_path / "t")
     tracks = Tracks(perfetto_trace(tmp_path / "t"))
     for name, expected in EXPECTED.items():
-        (slices,) = (found for track, found in tracks.slices.items() if track.endswith(name))
-        found = [(text, begin // 1_000_000, end // 1_000_000) for text, _, begin, end in slices]
-        assert found == expected
+        (slices,) = (item for track, item in tracks.slices.items() if track.endswith(name))
+        item = [(text, begin // 1_000_000, end // 1_000_000) for text, _, begin, end in slices]
+        assert item == expected
 
 
 def test_profile_has_no_tracks_of_cpus(tmp_path: Path) -> None:

@@ -55,9 +55,9 @@ def two_tasks(folder: Path) -> Eligibility:
         at(8.5, EventKind.TASK_RESUMED, CONSUMER, 2, arg=WaitCause.FUTURE),
         at(9, EventKind.TASK_END, CONSUMER, 2),
     ]
-    found = eligibility_of(trace_of(folder, first, second))
-    assert found is not None
-    return found
+    item = eligibility_of(trace_of(folder, first, second))
+    assert item is not None
+    return item
 
 
 def rows_of(eligibility: Eligibility, state: TaskState, kind: int) -> list[tuple[float, int]]:

@@ -180,8 +180,8 @@ def test_dips_of_random_counts(seed: int) -> None:
     busy = generator.integers(0, lanes + 1, int(generator.integers(0, 60)))
     moments = np.arange(len(busy), dtype=np.int64)
     dips = dips_of(Occupancy(moments, busy, np.full(len(busy), lanes)))
-    found = list(zip(dips.begin_ns.tolist(), dips.end_ns.tolist(), strict=True))
-    assert found == brute_force(busy.tolist(), lanes)
+    item = list(zip(dips.begin_ns.tolist(), dips.end_ns.tolist(), strict=True))
+    assert item == brute_force(busy.tolist(), lanes)
     for begin, end, lost in zip(dips.begin_ns, dips.end_ns, dips.lost_ns, strict=True):
         assert lost == sum(lanes - busy[begin:end])
 

@@ -129,8 +129,8 @@ def test_settings_from_tuning_are_added_but_not_over_the_users(tmp_path: Path) -
     started = start(
         tmp_path, "spark-submit", "-c", "spark.locality.wait=3s", "x.py", TRIMTAB_SPARK_SETTINGS=text
     )
-    found = settings(started.argv)
-    assert (found["spark.speculation"], found["spark.locality.wait"]) == ("true", "3s")
+    given_settings = settings(started.argv)
+    assert (given_settings["spark.speculation"], given_settings["spark.locality.wait"]) == ("true", "3s")
     assert [row["why"] for row in started.unavailable] == [
         "spark.locality.wait: set by you, so it is left as it is"
     ]

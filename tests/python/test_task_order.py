@@ -33,7 +33,7 @@ def report_of(folder: Path, *, updates: int) -> Report:
 
 def test_the_late_kind_is_named_and_can_be_raised(tmp_path: Path) -> None:
     report = report_of(tmp_path, updates=WORKERS)
-    (late,) = [found for found in report.findings if found.cause is Cause.TASK_ORDER]
+    (late,) = [finding for finding in report.findings if finding.cause is Cause.TASK_ORDER]
     assert late.subject is not None and "raise the priority of" in late.action
     # Of each step the sum, which the other update would fill.
     assert 0.5 * STEPS * 0.006 <= late.gain_s <= STEPS * 0.0061
@@ -47,7 +47,7 @@ def test_the_late_kind_is_named_and_can_be_raised(tmp_path: Path) -> None:
 
 def test_kinds_that_only_their_code_names_cannot_be_raised(tmp_path: Path) -> None:
     report = report_of(tmp_path, updates=WORKERS)
-    (late,) = [found for found in report.findings if found.cause is Cause.TASK_ORDER]
+    (late,) = [finding for finding in report.findings if finding.cause is Cause.TASK_ORDER]
     by_code = tuple(replace(entry, key="task 1234abcd+0x10") for entry in report.task_times)
     refused = remedy_of(late, {}, 8.0, replace(report, task_times=by_code))
     assert isinstance(refused, str) and "name these tasks" in refused and str(late.subject) in refused
@@ -63,4 +63,4 @@ def test_a_name_that_is_too_long_has_no_knob(tmp_path: Path) -> None:
 
 def test_a_true_dependence_is_no_matter_of_order(tmp_path: Path) -> None:
     report = report_of(tmp_path, updates=0)
-    assert report.idle_regions and all(found.cause is not Cause.TASK_ORDER for found in report.findings)
+    assert report.idle_regions and all(finding.cause is not Cause.TASK_ORDER for finding in report.findings)

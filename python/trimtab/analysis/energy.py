@@ -51,7 +51,7 @@ def _of_process(process: ProcessReport) -> tuple[float, float, tuple[str, ...]]:
 def _meters(counters: Iterable[tuple[int, str]]) -> list[int]:
     known = list(counters)
     for pattern in _WHOLE_MACHINES:
-        found = [number for number, name in known if re.fullmatch(pattern, name)]
-        if found:
-            return found
+        numbers = [number for number, name in known if re.fullmatch(pattern, name)]
+        if numbers:
+            return numbers
     return []

@@ -51,10 +51,10 @@ def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
         return list(findings)
     replayed = [*_stragglers(job, diagnosis), *_late_wake_ups(job, diagnosis)]
     predicted = [
-        _with_replayed_action(_predicted(known, job, diagnosis), job, diagnosis)
-        for known in [*findings, *replayed]
+        _with_replayed_action(_predicted(entry, job, diagnosis), job, diagnosis)
+        for entry in [*findings, *replayed]
     ]
-    return sorted(predicted, key=lambda known: -known.gain_s)
+    return sorted(predicted, key=lambda entry: -entry.gain_s)
 
 
 def _is_trusted(diagnosis: Diagnosis) -> bool:
@@ -133,34 +133,34 @@ def _saved_s(diagnosis: Diagnosis, kind: ChangeKind) -> float:
     return max((one.saved_s for one in changes if one.kind is kind), default=0.0)
 
 
-def _predicted(known: Finding, job: Job, diagnosis: Diagnosis) -> Finding:
+def _predicted(entry: Finding, job: Job, diagnosis: Diagnosis) -> Finding:
     predictions = diagnosis.predictions
-    change = _change_for(known, job, predictions) if predictions is not None else None
+    change = _change_for(entry, job, predictions) if predictions is not None else None
     if predictions is None or change is None:
-        return known
+        return entry
     gain_s = max(change.saved_s, 0.0)
-    if known.cause is Cause.STRAGGLER:
-        gain_s = min(gain_s, known.gain_s)
+    if entry.cause is Cause.STRAGGLER:
+        gain_s = min(gain_s, entry.gain_s)
     margin_s = abs(predictions.error) * diagnosis.span_s
     return replace(
-        known, gain_s=gain_s, gain_low_s=max(gain_s - margin_s, 0.0), gain_high_s=gain_s + margin_s
+        entry, gain_s=gain_s, gain_low_s=max(gain_s - margin_s, 0.0), gain_high_s=gain_s + margin_s
     )
 
 
-def _change_for(known: Finding, job: Job, predictions: Predictions) -> Prediction | None:
+def _change_for(entry: Finding, job: Job, predictions: Predictions) -> Prediction | None:
     """What takes the cause away, at the finding's place; of a finding without a place, where it saves most."""
-    kind = _CHANGES.get(Cause(known.cause))
-    if known.cause is Cause.SUSPENDED_TASKS and known.action != SUSPENDED_ACTIONS[WaitCause.MUTEX]:
+    kind = _CHANGES.get(Cause(entry.cause))
+    if entry.cause is Cause.SUSPENDED_TASKS and entry.action != SUSPENDED_ACTIONS[WaitCause.MUTEX]:
         return None
     changes = [change for change in predictions.changes if change.kind is kind]
-    if known.cause is Cause.FEW_WORKERS:
-        changes = _as_many_as_cpus(changes, known, job)
+    if entry.cause is Cause.FEW_WORKERS:
+        changes = _as_many_as_cpus(changes, entry, job)
     here = [
         change
         for change in changes
-        if known.subject is None
+        if entry.subject is None
         or change.subject == NO_SUBJECT
-        or _name(_place(job, predictions, change.subject)) == known.subject
+        or _name(_place(job, predictions, change.subject)) == entry.subject
     ]
     return max(here, key=lambda change: change.saved_s, default=None)
 
@@ -173,24 +173,24 @@ def _as_many_as_cpus(changes: Sequence[Prediction], known: Finding, job: Job) ->
     return [change for change in changes if change.count == max(counts, default=0)]
 
 
-def _with_replayed_action(known: Finding, job: Job, diagnosis: Diagnosis) -> Finding:
+def _with_replayed_action(entry: Finding, job: Job, diagnosis: Diagnosis) -> Finding:
     """With the schedule or the grain that saves most at that place, where a replay says that one saves something."""
-    predictions, cause = diagnosis.predictions, Cause(known.cause)
-    if predictions is None or cause not in _ACTIONS or known.subject is None:
-        return known
+    predictions, cause = diagnosis.predictions, Cause(entry.cause)
+    if predictions is None or cause not in _ACTIONS or entry.subject is None:
+        return entry
     chosen = [
         change
         for change in predictions.changes
         if change.kind in _ACTIONS[cause]
-        and known.subject in _names_around(_place(job, predictions, change.subject))
+        and entry.subject in _names_around(_place(job, predictions, change.subject))
         and change.saved_s >= _LEAST_GAIN_SHARE * _wall_s(job)
     ]
     if not chosen:
-        return known
+        return entry
     best = max(chosen, key=lambda change: change.saved_s)
     name = _name(_place(job, predictions, best.subject))
     words = best.kind.value.format(subject=name, count=best.count)
-    return replace(known, action=f"{known.action}; by replay: {words} saves {best.saved_s:.3g} s")
+    return replace(entry, action=f"{entry.action}; by replay: {words} saves {best.saved_s:.3g} s")
 
 
 def _names_around(place: tuple[ProcessReport, int] | None) -> tuple[str, ...]:

@@ -108,9 +108,9 @@ def _keys_of_others(intervals: Intervals, rows: Integers) -> Integers:
 
 def _classes(groups: tuple[Group, ...], numbers: Integers) -> tuple[tuple[LaneClass, ...], NDArray[np.int32]]:
     """The different classes, and which one each key is of."""
-    found: dict[LaneClass, int] = {}
-    place = [found.setdefault(_class_of(groups, number), len(found)) for number in numbers.tolist()]
-    return tuple(found), np.array(place, np.int32)
+    classes: dict[LaneClass, int] = {}
+    place = [classes.setdefault(_class_of(groups, number), len(classes)) for number in numbers.tolist()]
+    return tuple(classes), np.array(place, np.int32)
 
 
 def _class_of(groups: tuple[Group, ...], key: int) -> LaneClass:

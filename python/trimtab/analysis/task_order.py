@@ -22,8 +22,8 @@ _LEFT_OUT = "..."
 
 def with_task_order(findings: Sequence[Finding], tasks: TasksOverTime, run_s: float) -> list[Finding]:
     """The findings, and one for each kind that began late; largest gain first."""
-    found = [entry for entry in _task_order(tasks) if entry.gain_s >= _LEAST_GAIN_SHARE * run_s]
-    return sorted([*findings, *found], key=lambda entry: -entry.gain_s) if found else list(findings)
+    late = [entry for entry in _task_order(tasks) if entry.gain_s >= _LEAST_GAIN_SHARE * run_s]
+    return sorted([*findings, *late], key=lambda entry: -entry.gain_s) if late else list(findings)
 
 
 def kinds_to_raise(regions: Iterable[IdleRegion], late: str) -> tuple[str, ...]:

@@ -81,13 +81,13 @@ def averages(spec: AverageSpec, runs: Sequence[Run]) -> list[Average]:
 
 def outliers(spec: OutlierSpec, runs: Sequence[Run]) -> list[Outlier]:
     """Runs beyond the quartiles of their group by more than `beyond` interquartile ranges, metric by metric."""
-    found = []
+    rows = []
     for metric in spec.metrics:
         for _, members in grouped(runs, spec.per):
             having = [run for run in members if metric in run.metrics]
             if having:
-                found += _far_ones(spec, metric, having)
-    return found
+                rows += _far_ones(spec, metric, having)
+    return rows
 
 
 def _far_ones(spec: OutlierSpec, metric: str, runs: Sequence[Run]) -> list[Outlier]:

@@ -195,15 +195,15 @@ def _why_not(user: Mapping[str, str], script: str) -> str:
 
 def _given(argv: list[str]) -> dict[str, str]:
     """Settings in arguments of spark-submit."""
-    found = {}
+    settings = {}
     for word, value in pairwise([*argv, ""]):
         option, has_value, attached = word.partition("=")
         if option == "--master":
-            found[_MASTER] = attached if has_value else value
+            settings[_MASTER] = attached if has_value else value
         elif option in ("--conf", "-c"):
             name, _, setting = (attached if has_value else value).partition("=")
-            found[name] = setting
-    return found
+            settings[name] = setting
+    return settings
 
 
 def _without(arguments: list[str], name: str) -> list[str]:

@@ -69,16 +69,16 @@ class WhatIf:
         tasks, durations = self._application.tasks, self.durations.copy()
         medians = self._attribution.medians.duration
         is_asked = np.ones(len(tasks), bool) if stage is None else tasks["stage"] == stage
-        found = self._attribution.is_straggler & is_asked
+        late = self._attribution.is_straggler & is_asked
         for _ in range(_MOST_ROUNDS):
-            if not found.any():
+            if not late.any():
                 break
-            durations[found] = np.minimum(durations[found], medians[found])
+            durations[late] = np.minimum(durations[late], medians[late])
             replayed = self._schedule.replay(durations)
             end = np.full(len(self._slots.end), int(replayed.total), np.int64)
             ends = np.maximum(np.minimum(self._slots.end, end), self._slots.added)
-            found = stragglers(tasks, replayed.begin, replayed.end, (self._slots.added, ends), medians)
-            found &= is_asked & (durations > medians)
+            late = stragglers(tasks, replayed.begin, replayed.end, (self._slots.added, ends), medians)
+            late &= is_asked & (durations > medians)
         return durations
 
     def without_skew(self, stage: int | None = None) -> Numbers:

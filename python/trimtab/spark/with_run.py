@@ -222,7 +222,7 @@ def _wide_shuffles(report: Report, storage: tuple[StorageCalls, ...]) -> list[Fi
     """gain = time in opens of shuffle files / core slots: a bound, as if they took no time."""
     slots = max(report.threads or 1, 1)
     labels = {region.key: region.name for region in report.regions}
-    found = []
+    findings = []
     for stage in report.stages:
         opens = [
             row
@@ -233,8 +233,8 @@ def _wide_shuffles(report: Report, storage: tuple[StorageCalls, ...]) -> list[Fi
         ]
         count = sum(row.count for row in opens)
         if count >= max(_MANY_OPENS, _MANY_OPENS_PER_TASK * stage.attempts):
-            found.append(_wide_shuffle(stage, labels.get(stage.key, stage.key), opens, slots))
-    return [row for row in found if row.gain_s >= _LEAST_SHARE * report.wall_s or _is_known(row, report)]
+            findings.append(_wide_shuffle(stage, labels.get(stage.key, stage.key), opens, slots))
+    return [row for row in findings if row.gain_s >= _LEAST_SHARE * report.wall_s or _is_known(row, report)]
 
 
 def _wide_shuffle(stage: Stage, label: str, opens: list[StorageCalls], slots: int) -> Finding:

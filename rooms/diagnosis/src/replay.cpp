@@ -59,7 +59,7 @@ class least_first {
 
 // Where each step of a pool comes in the recorded order of its pool, and back.
 struct recorded_order {
-  std::vector<std::uint32_t> place;             // within its pool
+  std::vector<std::uint32_t> place;              // within its pool
   std::vector<std::vector<step_index>> of_pool;  // its steps
 
   recorded_order(std::span<const step> all, pool_index pools) : of_pool(pools) {
