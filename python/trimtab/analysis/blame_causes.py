@@ -72,7 +72,7 @@ def cause_of(wait: Group, end: int, culprit: Group, kind: Kind) -> BlameCause:
         return BlameCause.SERIAL_PART
     if culprit.doing is Doing.RUNTIME:
         return BlameCause.RUNTIME
-    if wait.doing in (Doing.DEPENDENCE, Doing.TASKWAIT) and culprit.pace in _OF_ITSELF:
+    if wait.doing in (Doing.DEPENDENCE, Doing.TASKWAIT, Doing.SPAWN) and culprit.pace in _OF_ITSELF:
         return _PACES[culprit.pace]
     return _OF_WAITS.get(wait.doing, _PACES[culprit.pace])
 
