@@ -147,10 +147,9 @@ def test_memory_that_becomes_too_much_is_given_back(run: Run, compiled: Compiled
     decisions, _ = long_enough(
         120,
         lambda steps: live(run, tmp_path, program, "temporaries", steps, "--max-memory", "1M"),
-        lambda outcome: bool(outcome[0]),
+        lambda outcome: any("more than allowed" in decision["reason"] for decision in outcome[0]),
     )
     assert [decision["outcome"] for decision in decisions] == ["trial", "undone"]
-    assert "more than allowed" in decisions[1]["reason"]
 
 
 def test_another_allocator_is_left_alone(run: Run, compiled: Compiled, tmp_path: Path) -> None:

@@ -99,4 +99,5 @@ def test_each_claim_of_a_killed_run_says_so(tmp_path: Path, capsys: pytest.Captu
     assert {row.basis for row in rows} == {"events until 8 s (no end recorded)"}
     tables(report, tmp_path)
     printed = capsys.readouterr().out
-    assert printed.count("from events until 8 s (no end recorded)") == 2, "both tables"
+    words = " ".join(printed.split())
+    assert words.count("from events until 8 s (no end recorded)") == 2, "both tables"

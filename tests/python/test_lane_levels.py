@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_intervals import fork, lane, part, trace_of, wait
+from trimtab.analysis.charge_classes import WAIT
 from trimtab.analysis.diagnosis import diagnosis_of
 from trimtab.analysis.lane_levels import MOST_KINDS, STEP, Level, coarsest_shift, levels_of
 from trimtab.analysis.stretches import (
-    _WAIT,
     OTHERS,
     STATE_NAMES,
     LaneClass,
@@ -203,6 +203,6 @@ def test_whatever_lanes_do_has_words() -> None:
     for doing in Doing:
         for kind in Kind:
             groups = (Group(doing), Group(Doing.WORK, 3))
-            for key in (int(kind), _WAIT | 1 << 4 | int(kind)):
+            for key in (int(kind), WAIT | 1 << 4 | int(kind)):
                 made = _class_of(groups, key)
                 assert made.words and made.state in STATE_NAMES

@@ -188,7 +188,13 @@ def run_tune(
                     learning_runs=runs,
                     pairs=pairs,
                     candidates=lambda report: _candidates(
-                        report, runner, plan, bare.seconds, is_wide=is_wide, may_preload=try_allocators
+                        report,
+                        command,
+                        runner,
+                        plan,
+                        bare.seconds,
+                        is_wide=is_wide,
+                        may_preload=try_allocators,
                     ),
                     report_trial=_print_trial,
                 )
@@ -247,6 +253,7 @@ def _print_nothing_kept(is_tried: bool, objective: Objective, limit: str) -> Non
 
 def _candidates(
     report: Report,
+    command: tuple[str, ...],
     runner: ProgramRunner,
     plan: Plan,
     bare_s: float,
@@ -269,7 +276,7 @@ def _candidates(
         is_wide=is_wide,
         may_preload=may_preload,
         loader_cache=loader_cache() if may_preload else "",
-        command=tuple(runner.command),
+        command=tuple(command),
     )
     starts = proposed_starts(situation)
     left = duration_text(replace(plan, settings=len(starts)).trials_s(bare_s))
