@@ -195,7 +195,7 @@ SUITES = {
         keep=lambda results: draw_asat(results, STUDIES / "figures"),
     ),
     SPARK_POOLED: Suite(
-        ROOT / "docs" / "guide" / "spark-shuffle.md",
+        ROOT / "docs" / "performance" / "spark.md",
         ROOT / "benchmarks" / f"{SPARK_POOLED}-results.json",
         {SPARK_POOLED: spark_pooled_table},
         run_spark_pooled,
