@@ -96,8 +96,18 @@ function whatIf(rows: WhatIf[]): Child[] {
         cell: (row) => seconds(row.predicted_s),
         isNumber: true,
       },
-      { title: "at least", key: (row) => row.predicted_low_s, cell: (row) => seconds(row.predicted_low_s), isNumber: true },
-      { title: "at most", key: (row) => row.predicted_high_s, cell: (row) => seconds(row.predicted_high_s), isNumber: true },
+      {
+        title: "at least",
+        key: (row) => row.predicted_low_s,
+        cell: (row) => seconds(row.predicted_low_s),
+        isNumber: true,
+      },
+      {
+        title: "at most",
+        key: (row) => row.predicted_high_s,
+        cell: (row) => seconds(row.predicted_high_s),
+        isNumber: true,
+      },
       { title: "saved", key: (row) => row.gain_s, cell: (row) => seconds(row.gain_s), isNumber: true },
     ],
   }).root;
