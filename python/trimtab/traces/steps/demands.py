@@ -14,6 +14,7 @@ from trimtab.traces.intervals.lane_parts import begins_of
 from trimtab.traces.intervals.lookup import ordinals
 from trimtab.traces.intervals.model import NO_LANE, Booleans, Doing, Integers
 from trimtab.traces.intervals.pieces import BUSY
+from trimtab.traces.intervals.teams import Teams
 from trimtab.traces.slices import Role
 
 _OF_SEVERAL = (*BUSY, int(Doing.JOIN), int(Doing.BARRIER), int(Doing.LOCK))
@@ -103,7 +104,12 @@ def arrivals_of(lanes: Lanes) -> Arrivals:
     member = (teams.lane[is_team], teams.end[is_team], join)
     forker, released = teams.forker[is_team][first], teams.released[is_team][first]
     has_forker = forker != NO_LANE
-    going_on = (forker[has_forker], released[has_forker], np.flatnonzero(has_forker))
+    at_once = _with_next_region(teams)[is_team]
+    going_on = (
+        np.concatenate([forker[has_forker], teams.lane[is_team][at_once]]),
+        np.concatenate([released[has_forker], teams.released[is_team][at_once]]),
+        np.concatenate([np.flatnonzero(has_forker), join[at_once]]),
+    )
     barriers = _barriers(lanes, len(instances))
     counts = [len(table[0]) for table in (member, going_on, barriers)]
     lane, until, joins = (
@@ -112,6 +118,14 @@ def arrivals_of(lanes: Lanes) -> Arrivals:
     return Arrivals(
         lane, until, joins, np.repeat([False, True, True], counts), np.repeat([True, False, True], counts)
     )
+
+
+def _with_next_region(teams: Teams) -> Booleans:
+    """Parts of lanes that begin another one where the region ends: there is no wait for its fork, which comes after the join."""
+    is_next = np.zeros(len(teams.lane), np.bool_)
+    is_next[:-1] = (teams.lane[1:] == teams.lane[:-1]) & (teams.begin[1:] == teams.released[:-1])
+    is_next &= teams.lane != teams.forker
+    return is_next
 
 
 def _barriers(lanes: Lanes, first: int) -> tuple[Integers, Integers, Integers]:
