@@ -10,8 +10,9 @@ from trimtab.analysis.chains import Chain, Link
 from trimtab.analysis.job import Job
 from trimtab.analysis.lane_words import DOINGS, RESUMINGS
 from trimtab.analysis.process_report import ProcessReport
+from trimtab.analysis.task_findings import SUSPENDED_ACTIONS
 from trimtab.model import NO_SUBJECT
-from trimtab.model.enumerations import BlameCause, Cause
+from trimtab.model.enumerations import BlameCause, Cause, WaitCause
 from trimtab.model.report import Finding
 from trimtab.traces.intervals import Kind
 
@@ -48,7 +49,7 @@ def with_chains(findings: Sequence[Finding], job: Job) -> list[Finding]:
 
 def _chain(finding: Finding, job: Job, chains: Sequence[Chain]) -> tuple[str, ...]:
     """Of the longest wait for this cause, at the finding's place if waits there are known."""
-    wanted = _CAUSES.get(Cause(finding.cause), ())
+    wanted = _causes_behind(finding)
     fitting = [chain for chain in chains if chain.cause in wanted]
     here = [chain for chain in fitting if _name(job.parts[chain.process], chain.subject) == finding.subject]
     if finding.cause in _OF_A_PROCESS:
@@ -57,6 +58,13 @@ def _chain(finding: Finding, job: Job, chains: Sequence[Chain]) -> tuple[str, ..
         return ()
     longest = min(candidates, key=lambda chain: (chain.begin_ns - chain.end_ns, chain.begin_ns))
     return tuple(_sentences(job, longest))
+
+
+def _causes_behind(finding: Finding) -> tuple[BlameCause, ...]:
+    """Of the waits that a finding is about."""
+    if finding.action == SUSPENDED_ACTIONS[WaitCause.MUTEX]:
+        return (BlameCause.LOCK_HOLDER,)
+    return _CAUSES.get(Cause(finding.cause), ())
 
 
 def _name(process: ProcessReport, subject: int) -> str | None:
