@@ -72,7 +72,11 @@ def test_what_the_user_has_set_is_left() -> None:
 def test_other_programs_get_nothing_and_spark_nothing_of_openmp() -> None:
     assert spark_starts(Situation(typed({}), {}, 4, is_wide=True)) == []
     of_spark = Situation(
-        typed({"spark": SPARK, "threads": 64}), {}, 1, is_wide=True, command=("spark-submit",)
+        typed({"spark": SPARK, "threads": 64, "regions": [{"runtime": "spark"}]}),
+        {},
+        1,
+        is_wide=True,
+        command=("spark-submit",),
     )
     assert {name for start in proposed_starts(of_spark) for name in start.environment} <= {
         SETTINGS_VARIABLE,

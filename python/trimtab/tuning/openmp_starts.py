@@ -68,9 +68,9 @@ def _bound(policy: str, places: str, reason: str) -> Start:
 
 
 def _has_regions(situation: Situation) -> bool:
-    """To a program of tasks alone, or of Spark, OpenMP's variables are nothing."""
+    """To a program of tasks alone, or of Spark, whose regions are stages, OpenMP's variables are nothing."""
     report = situation.report
-    return bool(report.regions) or not (report.workers or report.spark is not None)
+    return report.spark is None and (bool(report.regions) or not report.workers)
 
 
 def _short_spins(situation: Situation) -> list[dict[str, str]]:
