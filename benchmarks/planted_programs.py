@@ -23,7 +23,7 @@ class PlantedProgram:
         causes: the findings that name the fault; the first one that the report has is the prediction.
         severity: of the fault, as the program takes it, or for people.
         repaired: the same program, with the fault taken out.
-        hog_percent: another program takes so much of one CPU; 0: there is none. That is the fault then.
+        hog_percent: the share of one CPU that another program takes, which is the fault; 0: no such program.
         is_traced: recorded with `--trace`; else a profile.
     """
 

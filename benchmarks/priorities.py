@@ -36,7 +36,7 @@ _TIMEOUT_S = 300
 
 
 def seconds_of(command: Sequence[str]) -> float:
-    """From start to end of one run."""
+    """How long one run takes."""
     began = time.perf_counter()
     completed = subprocess.run(
         [WORKLOADS / command[0], *command[1:]], capture_output=True, timeout=_TIMEOUT_S, check=False

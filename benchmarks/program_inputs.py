@@ -32,7 +32,7 @@ def aligned(count: int) -> None:
 
 
 def text(megabytes: int) -> None:
-    """Lines of words, some of which are frequent."""
+    """Lines of words; some words are frequent."""
     source = random.Random(3)
     words = [
         "".join(source.choices("abcdefghijklmnopqrstuvwxyz", k=source.randint(2, 9))) for _ in range(5000)

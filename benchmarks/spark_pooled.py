@@ -119,7 +119,7 @@ class _Session:
         self._folder.cleanup()
 
     def seconds(self, setting: str) -> float:
-        """Of one shuffle, in a session of Spark of its own."""
+        """How long one shuffle takes, in its own session of Spark."""
         assert self._process.stdin is not None and self._process.stdout is not None
         settings = {
             "spark.local.dir": self._folder.name,

@@ -163,6 +163,25 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
+def with_task_runtime(trimtab: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """Compiles a C++ program against the installed task runtime."""
+
+    def build(source: Path) -> Path:
+        requested = subprocess.run([trimtab, "--cmake-dir"], capture_output=True, text=True, check=True)
+        native = Path(requested.stdout.strip()).parent
+        libraries = [
+            native / "lib" / f"libtrimtab_{entry}.a"
+            for entry in ("tasks", "observe", "base", "boost_context")
+        ]
+        built = tmp_path_factory.mktemp(source.stem) / source.stem
+        command = ["g++", "-std=c++20", "-O2", "-g1", "-I", native / "include", source, *libraries]
+        subprocess.run([*map(str, command), "-pthread", "-ldl", "-o", str(built)], check=True, timeout=300)
+        return built
+
+    return build
+
+
+@pytest.fixture(scope="session")
 def workload() -> Callable[[str], Path]:
     def find(name: str) -> Path:
         path = WORKLOADS / name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,16 +26,8 @@ pytestmark = pytest.mark.alone
 
 
 @pytest.fixture(scope="module")
-def program(trimtab: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    requested = subprocess.run([trimtab, "--cmake-dir"], capture_output=True, text=True, check=True)
-    native = Path(requested.stdout.strip()).parent
-    libraries = [
-        native / "lib" / f"libtrimtab_{entry}.a" for entry in ("tasks", "observe", "base", "boost_context")
-    ]
-    built = tmp_path_factory.mktemp("task-givers") / "task_givers"
-    command = ["g++", "-std=c++20", "-O2", "-g1", "-I", native / "include", SOURCE, *libraries]
-    subprocess.run([*map(str, command), "-pthread", "-ldl", "-o", str(built)], check=True, timeout=300)
-    return built
+def program(with_task_runtime: Callable[[Path], Path]) -> Path:
+    return with_task_runtime(SOURCE)
 
 
 @dataclass(frozen=True)

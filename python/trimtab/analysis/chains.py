@@ -107,7 +107,7 @@ def _lane_numbers(intervals: Intervals) -> Integers:
 
 
 def _longest_of_classes(intervals: Intervals, charges: compiled.Table, length: Integers) -> Integers:
-    """The longest charge of each class, of which there are few; of equally long ones the earliest, then the first lane's."""
+    """The longest charge of each class. Of equally long charges, the earliest, then the first lane's. There are few classes."""
     place, first = classes_of(intervals, charges)
     longest = np.zeros(len(first), np.int64)
     np.maximum.at(longest, place, length)

@@ -55,7 +55,7 @@ class Prediction:
     Attributes:
         subject: region, loop or kind of task.
         count: of workers, of iterations in a chunk, or of parts of a task.
-        low_s, high_s: so much shorter or longer the run could be, whatever the replay's error, since not all that decides it is recorded.
+        low_s, high_s: how much shorter or longer the run could be besides the replay's error, because something that decides it is not recorded.
     """
 
     kind: ChangeKind

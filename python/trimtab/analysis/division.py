@@ -1,4 +1,4 @@
-"""Steps that a replay divides into parts, each of which any lane may take: tasks, and chunks of loops."""
+"""Tasks and chunks of loops that a replay divides into parts. Any lane may take each part."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class LoopSchedules:
 
 
 class Grain:
-    """Kinds of tasks of which some are long."""
+    """Kinds of tasks that have some long tasks."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps, self._work = steps, work_of_steps(steps)

@@ -33,7 +33,7 @@ class Change:
         kept_links: which links there are, shape (links,); None: all.
         places: of each step, how many begin before it where a queue has them all, shape (steps,); None: as recorded.
         most_lead_ns: no step begins later than that after it could, shape (steps,); None: as recorded.
-        shared_loops: of these steps any lane may take the chunks, whatever the schedule, shape (steps,).
+        shared_loops: the steps whose chunks any lane may take, whatever the schedule, shape (steps,).
         added_ns: what steps take besides their pieces, shape (steps,).
         division: steps that are divided into several.
     """

@@ -154,7 +154,7 @@ def _measure(path: Path, source: str, file_system: str) -> FolderStorage:
 
 @contextlib.contextmanager
 def _own_folder(path: Path) -> Iterator[Path]:
-    """Removed whatever happens, also when a signal ends the command by an exception."""
+    """A folder that is removed at the end, also if a signal ends the command."""
     own = Path(tempfile.mkdtemp(prefix=".trimtab-storage-", dir=path))
     try:
         yield own
