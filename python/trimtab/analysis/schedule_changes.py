@@ -125,15 +125,15 @@ class Grain:
         self._subject = np.where(steps.is_pooled, subject_of_steps(steps), NO_SUBJECT)
 
     def subjects(self, least_ns: float) -> list[int]:
-        """Those with most work, of which one task takes so long."""
+        """The kinds with most work that have a task of at least `least_ns`, largest first."""
         long = np.unique(self._subject[self._work >= least_ns])
         chosen = np.flatnonzero(np.isin(self._subject, long) & (self._subject != NO_SUBJECT))
         return largest(self._subject[chosen], self._work[chosen], 0.0)
 
     def divided(self, subject: int, parts: int) -> tuple[Change, float]:
-        """Each task of a kind in so many parts, which do not wait for each other, and by how much the time then may differ: one part.
+        """The change that divides all tasks of a kind into `parts` parts, which do not wait for each other, and its uncertainty in ns.
 
-        Each costs what a worker needs between two tasks.
+        A part costs in addition what a worker needs between two tasks. The uncertainty is the length of the longest part.
         """
         chosen = np.flatnonzero((self._subject == subject) & (self._work > 0))
         division = Division(chosen, np.full(len(chosen), parts, np.int64), queued_lead_ns(self._steps) or 0)

@@ -118,7 +118,7 @@ class Replays:
         )
 
     def _loops(self, change: Change) -> tuple[Integers, Integers]:
-        """Of each step the loop of which it is a chunk that any lane may take, and the one that its lane leaves with it; 0: none."""
+        """For all steps: the loop whose shared chunk the step is, and the loop that its lane leaves with it; 0: none."""
         loops = self.steps.loops
         is_shared = np.isin(loops.schedule, SHARED_SCHEDULES) & self.steps.has_shared_chunks
         if change.shared_loops is not None:

@@ -26,8 +26,8 @@ struct mapping {
 
 // False: not a line of /proc/self/maps.
 bool read_mapping(std::string_view line, mapping& target) {
-  const char* const end = line.data() + line.size();
-  const auto first = std::from_chars(line.data(), end, target.range.begin, 16);
+  const char *const begin = line.begin(), *const end = line.end();
+  const auto first = std::from_chars(begin, end, target.range.begin, 16);
   if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '-') return false;
   const auto last = std::from_chars(first.ptr + 1, end, target.range.end, 16);
   if (last.ec != std::errc{} || end - last.ptr < 5) return false;

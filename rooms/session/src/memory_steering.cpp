@@ -76,17 +76,17 @@ memory_steering::reading memory_steering::read(double now_s) const {
   return {now_s, observe::usage_of_process(), regions_so_far(), resident_bytes()};
 }
 
-memory_steering::window memory_steering::window_since_begin(const reading& latest) {
-  const observe::cpu_usage used = latest.cpu.since(m_begin->cpu);
+memory_steering::window memory_steering::window_between(const reading& begin, const reading& latest) {
+  const observe::cpu_usage used = latest.cpu.since(begin.cpu);
   window ended;
-  ended.seconds = latest.time_s - m_begin->time_s;
-  ended.regions = static_cast<double>(latest.regions - std::min(latest.regions, m_begin->regions));
+  ended.seconds = latest.time_s - begin.time_s;
+  ended.regions = static_cast<double>(latest.regions - std::min(latest.regions, begin.regions));
   ended.program_s = static_cast<double>(used.program_ns) * 1e-9;
   const double kernel_s = static_cast<double>(used.kernel_ns) * 1e-9;
   ended.cpu_s = ended.program_s + kernel_s;
   if (ended.cpu_s <= 0) return ended;
   ended.kernel_share = kernel_s / ended.cpu_s;
-  const double growth_bytes = std::max(latest.resident_bytes - m_begin->resident_bytes, 0.0);
+  const double growth_bytes = std::max(latest.resident_bytes - begin.resident_bytes, 0.0);
   const double refaults = static_cast<double>(used.minor_faults) - growth_bytes / page_bytes();
   if (refaults < least_faults * ended.seconds / window_s) return ended;
   if (!m_page_cost)
@@ -129,7 +129,7 @@ bool memory_steering::make_known(steer::snapshot& now) {
 void memory_steering::carry_out(const reading& latest) {
   const bool wants_keep = m_wants_keep.load(std::memory_order_relaxed),
              wants_huge = m_wants_huge.load(std::memory_order_relaxed);
-  if (wants_keep == m_keeps && wants_huge == m_is_huge) return;
+  if (!m_allocator || (wants_keep == m_keeps && wants_huge == m_is_huge)) return;
   const base::system_call_section section;
   if (!section.is_permitted()) return;
   if (!m_keeps && !m_is_huge) m_peak_before = peak_bytes();
@@ -152,7 +152,7 @@ bool memory_steering::watch(const reading& latest) {
   if (m_peak_before <= 0 || latest.resident_bytes <= limit()) return m_is_over = false;
   if (m_is_over || latest.time_s - m_checked_s < asks_every_s) return m_is_over;
   m_checked_s = latest.time_s;
-  const auto unused = static_cast<double>(m_allocator->free_bytes().value_or(0));
+  const auto unused = static_cast<double>(m_allocator ? m_allocator->free_bytes().value_or(0) : 0);
   m_peak_before = std::max(m_peak_before, latest.resident_bytes - unused);
   return m_is_over = latest.resident_bytes > limit();
 }
@@ -176,7 +176,7 @@ void memory_steering::add_to(steer::snapshot& now) {
   const bool has_ended = is_window_over(latest, under);
   if (!has_ended && (!is_over || was_over)) return;
   window ended;
-  if (m_begin) ended = window_since_begin(latest);
+  if (m_begin) ended = window_between(*m_begin, latest);
   const bool is_settling = m_is_settling, is_first = !m_begin || m_under != under;
   m_begin = latest;
   m_under = under;

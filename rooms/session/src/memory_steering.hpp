@@ -35,7 +35,7 @@ class memory_steering final : public steer::knob_source {
     double seconds = 0, regions = 0, cpu_s = 0, program_s = 0, kernel_share = 0, refault_share = 0;
   };
   reading read(double now_s) const;
-  window window_since_begin(const reading& latest);
+  window window_between(const reading& begin, const reading& latest);
   bool is_window_over(const reading& latest, steer::decision_number under) const;
   bool make_known(steer::snapshot& now);
   void carry_out(const reading& latest);

@@ -61,9 +61,8 @@ std::optional<proposal> memory_policy::try_next(state& state_of_subject, const s
   state_of_subject.bad = now.refault_share >= m_options.refault_share ? state_of_subject.bad + 1 : 0;
   const bool is_bad = state_of_subject.bad >= m_options.bad_windows;
   if (state_of_subject.before.times.size() < m_options.windows) return std::nullopt;
-  const auto place_of_huge = subject.info.place_of(knobs::huge_pages);
-  const auto place_of_keep = *subject.info.place_of(knobs::keep_memory);
-  const bool is_kept = subject.accepted[place_of_keep] == turned_on;
+  const auto place_of_huge = state_of_subject.place_of_huge;
+  const bool is_kept = subject.accepted[state_of_subject.place_of_keep] == turned_on;
   std::optional<std::size_t> next;
   if (!is_kept && is_bad && now.time_s >= state_of_subject.knobs[keep].paused_until_s)
     next = keep;
@@ -79,7 +78,7 @@ std::optional<proposal> memory_policy::try_next(state& state_of_subject, const s
                                                                       "that it gave back before",
                                                                       now.refault_share * 100)
                                                             : "it keeps its memory now, which may as well be in huge pages");
-  proposed.changes = {{*next == keep ? place_of_keep : *place_of_huge, turned_on}};
+  proposed.changes = {{place_of_huge && *next == huge ? *place_of_huge : state_of_subject.place_of_keep, turned_on}};
   return proposed;
 }
 
@@ -112,7 +111,7 @@ std::optional<proposal> memory_policy::end_trial(state& state_of_subject, const 
 // What takes too much memory. What is on trial is undone first, what is accepted is turned back in the next call.
 std::optional<proposal> memory_policy::turn_back(state& state_of_subject, const subject_view& subject, double rise) {
   const std::string reason = printed("peak memory %.0f %% higher, which is more than allowed", rise * 100);
-  state_of_subject.is_given_up = subject.accepted[*subject.info.place_of(knobs::keep_memory)] != turned_on;
+  state_of_subject.is_given_up = subject.accepted[state_of_subject.place_of_keep] != turned_on;
   if (state_of_subject.is_on_trial) return proposal_of(outcome::undone, reason);
   proposal proposed = proposal_of(outcome::set, reason);
   for (std::uint32_t place = 0; place < subject.info.knobs.size(); ++place)
@@ -123,11 +122,14 @@ std::optional<proposal> memory_policy::turn_back(state& state_of_subject, const 
 }
 
 std::optional<proposal> memory_policy::propose(const subject_view& subject, double time_s) {
-  if (!subject.info.place_of(knobs::keep_memory) || subject.is_others) return std::nullopt;
+  const auto place_of_keep = subject.info.place_of(knobs::keep_memory);
+  if (!place_of_keep || subject.is_others) return std::nullopt;
   const figure* const refaults = find_figure(subject.figures, figures::refault_share);
   const figure* const count = find_figure(subject.figures, figures::windows);
   if (refaults == nullptr || count == nullptr) return std::nullopt;
   state& state_of_subject = m_states[subject.info.id];
+  state_of_subject.place_of_keep = *place_of_keep;
+  state_of_subject.place_of_huge = subject.info.place_of(knobs::huge_pages);
   const bool is_on_trial = !std::ranges::equal(subject.in_force, subject.accepted);
   const bool has_begun = std::exchange(state_of_subject.latest_trial, subject.last_trial) != subject.last_trial;
   // The engine has ended the trial: it cost more than the budget has.

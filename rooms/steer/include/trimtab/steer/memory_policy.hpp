@@ -61,6 +61,8 @@ class memory_policy : public policy {
     unsigned bad = 0;  // windows in a row
     level before, trial;
     std::array<knob_state, 2> knobs;
+    std::uint32_t place_of_keep = 0;
+    std::optional<std::uint32_t> place_of_huge;
     std::size_t tried = 0;  // which of them
     double tried_since_s = 0;
     decision_number latest_trial = 0;
