@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sampled import sampled
 from trimtab.experiments import Swept, configurations, load
-from trimtab.experiments.results import Record, Results
+from trimtab.experiments.results import Results
 from trimtab.experiments.swept import gathered
 
 from benchmarks import docs
@@ -87,23 +88,7 @@ def swept(folder: Path, surface: Surface, left_out: tuple[Any, ...] = ()) -> Swe
                 continue
             median = 100 * float(configuration[surface.knobs[0]]) * (0.8 + 0.1 * sample)
             metrics = {f"step_q{percent:02}_us": median * (0.5 + percent / 100) for percent in PERCENTS}
-            results.append(
-                Record(
-                    configuration=configuration,
-                    sample=sample,
-                    attempt=0,
-                    started="",
-                    command=[],
-                    code=0,
-                    signal=None,
-                    failure=None,
-                    stderr=[],
-                    others=0.01,
-                    steal=0.02,
-                    is_disturbed=False,
-                    metrics=metrics,
-                )
-            )
+            results.append(sampled(configuration, sample, metrics))
         return gathered(experiment, results, chosen)
 
 

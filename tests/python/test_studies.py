@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sampled import sampled
 from trimtab.experiments import configurations, key_of, load, summarised, write_outputs
-from trimtab.experiments.results import Record, Results
+from trimtab.experiments.results import Results
 from trimtab.experiments.swept import Swept, gathered
 
 from benchmarks import docs
@@ -92,20 +93,10 @@ def made_up(
                 continue
             result = {name: value(configuration) for name, value in metrics.items()}
             results.append(
-                Record(
-                    configuration=configuration,
-                    sample=sample,
-                    attempt=0,
-                    started="",
-                    command=[],
-                    code=0,
-                    signal=None,
-                    failure=None,
-                    stderr=[],
-                    others=0.01,
-                    steal=0.02,
-                    is_disturbed=False,
-                    metrics={name: entry for name, entry in result.items() if entry is not None},
+                sampled(
+                    configuration,
+                    sample,
+                    {name: entry for name, entry in result.items() if entry is not None},
                 )
             )
         swept: Swept = gathered(experiment, results, configurations(experiment))

@@ -82,27 +82,28 @@ void count_call(storage_call call, std::uint64_t entry, std::int64_t result, std
   the_table.add(own_tag.stage != no_stage ? own_tag : tag_in(entry), {call, group_in(entry), result, ns});
 }
 
+// `count` is told the result and the ns of the call; errno stays what the call left.
+template <class forward, class counting>
+auto timed(const forward& call, const counting& count) noexcept {
+  const std::uint64_t begin = base::monotonic_ns();
+  const auto result = call();
+  const int error = errno;
+  count(result, base::monotonic_ns() - begin);
+  errno = error;
+  return result;
+}
+
 template <class forward>
 int opened(const char* path, int flags, forward&& call) noexcept {
   if (!is_recording()) return call();
-  const std::uint64_t begin = base::monotonic_ns();
-  const int descriptor = call();
-  const int error = errno;
-  count_open(path, flags, descriptor, base::monotonic_ns() - begin);
-  errno = error;
-  return descriptor;
+  return timed(call, [&](int descriptor, std::uint64_t ns) { count_open(path, flags, descriptor, ns); });
 }
 
 template <class forward>
 ssize_t transferred(storage_call kind, int descriptor, forward&& call) noexcept {
   const std::uint64_t entry = entry_of(descriptor);
   if (entry == 0) return call();
-  const std::uint64_t begin = base::monotonic_ns();
-  const ssize_t result = call();
-  const int error = errno;
-  count_call(kind, entry, result, base::monotonic_ns() - begin);
-  errno = error;
-  return result;
+  return timed(call, [&](ssize_t result, std::uint64_t ns) { count_call(kind, entry, result, ns); });
 }
 
 // The C library's function of that name, looked up at the first call: other libraries may call before our constructor.
@@ -254,12 +255,8 @@ TRIMTAB_HOOK int close(int descriptor) {
   if (entry == 0) return forward(descriptor);
   // Before the call: right after it another thread may have a new file under this number.
   descriptors[descriptor].store(0, std::memory_order_relaxed);
-  const std::uint64_t begin = trimtab::base::monotonic_ns();
-  const int result = forward(descriptor);
-  const int error = errno;
-  count_call(storage_call::close, entry, result, trimtab::base::monotonic_ns() - begin);
-  errno = error;
-  return result;
+  return timed([&] { return forward(descriptor); },
+               [&](int result, std::uint64_t ns) { count_call(storage_call::close, entry, result, ns); });
 }
 
 #define TRIMTAB_TRANSFER(name, call, types, parameters, arguments)                        \
