@@ -34,11 +34,15 @@ struct scratch {
   lane* lane_ = nullptr;
 };
 
+// The stream is full at once and wraps: what is timed is the recording, not the growth of the file.
+void fill(const scratch& run) {
+  for (int i = 0; i < 100'000; ++i) run.lane_->record(event_kind::mark, 0, 0, 0, 0, 0), run.made->make_streams_ready();
+}
+
 void recorded(benchmark::State& state, record_level level) {
   scratch run(level);
   if (run.lane_ == nullptr) return state.SkipWithError("no lane could be opened");
-  // The stream is full at once and wraps: what is timed is the recording, not the growth of the file.
-  for (int i = 0; i < 100'000; ++i) run.lane_->record(event_kind::mark, 0, 0, 0, 0, 0), run.made->make_streams_ready();
+  fill(run);
   for (auto _ : state) {
     run.lane_->scope_begin(1);
     run.lane_->scope_end(1);
@@ -46,6 +50,19 @@ void recorded(benchmark::State& state, record_level level) {
 }
 BENCHMARK_CAPTURE(recorded, scope_profile, record_level::profile);
 BENCHMARK_CAPTURE(recorded, scope_trace, record_level::trace);
+
+// A link between two tasks, with the time of it.
+void recorded_link(benchmark::State& state) {
+  scratch run(record_level::trace);
+  if (run.lane_ == nullptr) return state.SkipWithError("no lane could be opened");
+  fill(run);
+  std::uint64_t task = 1;
+  for (auto _ : state) {
+    run.lane_->record(event_kind::edge, no_subject, 0, task, task + 1, trimtab::base::now());
+    ++task;
+  }
+}
+BENCHMARK(recorded_link);
 
 void clock_read(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(trimtab::base::now());
