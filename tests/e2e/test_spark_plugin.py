@@ -45,10 +45,10 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
-def command(program: Path, master: str, rounds: int = 1) -> list[str]:
+def command(program: Path, master: str, rounds: int = 1, *options: str) -> list[str]:
     """One shuffle per round, without Python workers."""
     return [
-        *(sys.executable, "-m", "trimtab", "run", "-q", "-o", str(program.parent / "run")),
+        *(sys.executable, "-m", "trimtab", "run", "-q", *options, "-o", str(program.parent / "run")),
         *("--", sys.executable, str(program), master, str(program.parent / "local"), str(rounds)),
     ]
 
@@ -110,6 +110,47 @@ def test_totals_equal_those_of_strace(program: Path) -> None:
     opens = counted(report(program.parent / "run")["storage"], "open")
     assert sum(traced.values()) > MAPS * REDUCES
     assert {group: opens[group] for group in traced} == traced
+
+
+POOL = "spark.trimtab.pooledShuffle"
+
+
+def shuffled(program: Path, master: str, settings: dict[str, str], *options: str) -> dict[str, Any]:
+    """The report of one shuffle with settings of the user's own."""
+    words = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    arguments = " ".join([*words, "pyspark-shell"])
+    done = subprocess.run(
+        command(program, master, 1, *options),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYSPARK_SUBMIT_ARGS": arguments},
+    )
+    assert (done.returncode, done.stdout) == (0, "4000\n"), done.stderr[-2000:]
+    return report(program.parent / "run")
+
+
+def test_pooled_files_by_option_and_what_both_executors_decided(program: Path) -> None:
+    seen = shuffled(program, CLUSTER, {f"{POOL}.minimumOpenMicroseconds": "0"}, "--spark-pooled")
+    decided = {row["process"]: row for row in seen["decisions"] if row["subject"] == "shuffle files"}
+    assert set(decided) == {"executor 0", "executor 1"}
+    assert all(
+        row["evidence"]["open_us"] > 0 and "an open takes" in row["reason"] for row in decided.values()
+    )
+    reads = [row for row in seen["storage"] if row["file_class"] == "shuffle read"]
+    # Each file is opened once by each executor that reads it, and not for each block.
+    assert all(0 < count <= 2 * MAPS for count in counted(reads, "open").values())
+
+
+@pytest.mark.parametrize("mode", ["true", "false"])
+def test_a_decision_of_the_user_is_in_the_report(program: Path, mode: str) -> None:
+    manager = "trimtab.spark.pooled.PooledShuffleManager"
+    seen = shuffled(program, LOCAL, {"spark.shuffle.manager": manager, f"{POOL}.enabled": mode})
+    decisions = [row["reason"] for row in seen["decisions"] if row["subject"] == "shuffle files"]
+    refusals = [row["why"] for row in seen["unavailable"] if row["what"] == "pooled shuffle files"]
+    by_user = f"{POOL}.enabled={mode}"
+    assert decisions == ([by_user] if mode == "true" else [])
+    assert refusals == ([] if mode == "true" else [f"executor driver: {by_user}"])
 
 
 @pytest.mark.parametrize("victim", ["executor", "driver"])
