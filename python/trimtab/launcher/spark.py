@@ -59,6 +59,9 @@ SPECULATION = Consent(
     "true",
     ("spark.speculation",),
 )
+PERSIST = Consent(
+    "persisted results of shuffles, as the plug-in decides", "spark.trimtab.persist.enabled", "true"
+)
 
 
 @dataclass(frozen=True)

@@ -5,26 +5,19 @@ import java.util.Map;
 import org.apache.spark.SparkContext;
 import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.PluginContext;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import trimtab.spark.policy.SpeculationPolicy;
+import trimtab.spark.policy.Policies;
 
 /**
  * In the driver: starts the policies that the user has consented to, and writes down, once a second, how many events Spark's listener
  * bus has dropped. Nothing of it runs on the threads of the bus that Spark's own listeners use.
  */
 final class TrimtabDriver implements DriverPlugin {
-  private static final Logger LOG = LoggerFactory.getLogger(TrimtabDriver.class);
   private static final long PERIOD_MS = 1000;
   private volatile Thread watch;
 
   @Override
   public Map<String, String> init(SparkContext context, PluginContext plugin) {
-    try {
-      SpeculationPolicy.start(context);
-    } catch (RuntimeException | LinkageError failure) {
-      LOG.warn("Trimtab: no policy decides about this application: {}", failure.toString());
-    }
+    Policies.start(context);
     if (TaskTag.isReady()) {
       TaskTag.executor(-1);
       MetricRegistry bus = context.listenerBus().metrics().metricRegistry();

@@ -73,9 +73,8 @@ public final class SpeculationPolicy extends SparkListener {
   }
 
   /** Before the scheduler is made, which reads the settings. */
-  public static void start(SparkContext context) {
+  static void start(SparkContext context) {
     SparkConf conf = context.conf();
-    if (!conf.getBoolean(OPTION, false)) return;
     if (conf.contains(ENABLED)) {
       LOG.info("Trimtab: {}={} was set by you, so it is left as it is", ENABLED, conf.get(ENABLED));
       return;
