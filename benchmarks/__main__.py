@@ -119,6 +119,13 @@ def _patterns(run: Callable[..., dict[str, Any]], **overrides: Any) -> Suite:
     return Suite(page, _PATTERNS_KEPT, PATTERN_BLOCKS, run, LEAST_ROUNDS, faults=pattern_faults, **overrides)
 
 
+_SPARK_PAGES = {
+    SPARK_POOLED: "spark.md",
+    SPARK_PERSIST: "spark-persist.md",
+    SPARK_OVERHEAD: "spark-overhead.md",
+}
+
+
 def _spark(
     word: str,
     table: Callable[[dict[str, Any]], str],
@@ -126,7 +133,7 @@ def _spark(
     rounds: int,
     **overrides: Any,
 ) -> Suite:
-    page, kept = PERFORMANCE / "spark.md", ROOT / "benchmarks" / f"{word}-results.json"
+    page, kept = PERFORMANCE / _SPARK_PAGES[word], ROOT / "benchmarks" / f"{word}-results.json"
     return Suite(page, kept, {word: table}, run, rounds, is_alone=True, **overrides)
 
 

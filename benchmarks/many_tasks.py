@@ -29,6 +29,7 @@ def main() -> None:
     scala = context._jsc.sc()
     # Compiles what a task needs.
     scala.range(0, 2000, 1, 2000).toJavaRDD().count()
+    assert context._jvm is not None
     process = context._jvm.java.lang.ProcessHandle.current().pid()
     begin, cpu_s = time.monotonic(), cpu_seconds(process)
     if scala.range(0, tasks, 1, tasks).toJavaRDD().count() != tasks:
