@@ -37,6 +37,10 @@ from benchmarks.scheduler import run_scheduler
 from benchmarks.scheduler_tables import SCHEDULER_BLOCKS
 from benchmarks.scheduling_tables import SCHEDULING_BLOCKS
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
+from benchmarks.spark_overhead import WORD as SPARK_OVERHEAD
+from benchmarks.spark_overhead import overhead_table, run_spark_overhead
+from benchmarks.spark_persist import WORD as SPARK_PERSIST
+from benchmarks.spark_persist import persist_faults, persist_table, run_spark_persist
 from benchmarks.spark_pooled import WORD as SPARK_POOLED
 from benchmarks.spark_pooled import pooled_faults, run_spark_pooled
 from benchmarks.spark_pooled import table as spark_pooled_table
@@ -113,6 +117,24 @@ _PATTERNS_KEPT = ROOT / "benchmarks" / "patterns-results.json"
 def _patterns(run: Callable[..., dict[str, Any]], **overrides: Any) -> Suite:
     page = PERFORMANCE / "patterns.md"
     return Suite(page, _PATTERNS_KEPT, PATTERN_BLOCKS, run, LEAST_ROUNDS, faults=pattern_faults, **overrides)
+
+
+_SPARK_PAGES = {
+    SPARK_POOLED: "spark.md",
+    SPARK_PERSIST: "spark-persist.md",
+    SPARK_OVERHEAD: "spark-overhead.md",
+}
+
+
+def _spark(
+    word: str,
+    table: Callable[[dict[str, Any]], str],
+    run: Callable[..., dict[str, Any]],
+    rounds: int,
+    **overrides: Any,
+) -> Suite:
+    page, kept = PERFORMANCE / _SPARK_PAGES[word], ROOT / "benchmarks" / f"{word}-results.json"
+    return Suite(page, kept, {word: table}, run, rounds, is_alone=True, **overrides)
 
 
 SUITES = {
@@ -194,15 +216,9 @@ SUITES = {
         is_alone=True,
         keep=lambda results: draw_asat(results, STUDIES / "figures"),
     ),
-    SPARK_POOLED: Suite(
-        ROOT / "docs" / "performance" / "spark.md",
-        ROOT / "benchmarks" / f"{SPARK_POOLED}-results.json",
-        {SPARK_POOLED: spark_pooled_table},
-        run_spark_pooled,
-        7,
-        is_alone=True,
-        faults=pooled_faults,
-    ),
+    SPARK_POOLED: _spark(SPARK_POOLED, spark_pooled_table, run_spark_pooled, 7, faults=pooled_faults),
+    SPARK_PERSIST: _spark(SPARK_PERSIST, persist_table, run_spark_persist, 5, faults=persist_faults),
+    SPARK_OVERHEAD: _spark(SPARK_OVERHEAD, overhead_table, run_spark_overhead, 7),
     COALESCING.word: _study(COALESCING, COALESCING_BLOCKS),
     GRAIN_SIZE.word: _study(GRAIN_SIZE, GRAIN_BLOCKS),
     SCHEDULING.word: _study(SCHEDULING, SCHEDULING_BLOCKS),

@@ -55,9 +55,9 @@ def run_spark_pooled(
     A JVM for each delay, warmed up with each setting before anything is timed: its start and the compilation of its code
     would otherwise be most of the time.
     """
-    if missing := _missing():
-        report_progress(f"{WORD}: left out, because {missing}")
-        return {"missing": missing, "cases": []}
+    if reason := missing():
+        report_progress(f"{WORD}: left out, because {reason}")
+        return {"missing": reason, "cases": []}
     library = _slow_opens(root, programs)
     cases: list[dict[str, Any]] = [
         {"delay_us": delay, "setting": setting, "seconds": []} for delay in DELAYS_US for setting in _SETTINGS
@@ -82,7 +82,8 @@ def _slow_opens(root: Path, programs: Path) -> Path:
     return library
 
 
-def _missing() -> str:
+def missing() -> str:
+    """Why nothing of Spark can be measured here; "": it can."""
     if shutil.which("java") is None:
         return "java is not on PATH"
     if importlib.util.find_spec("pyspark") is None:

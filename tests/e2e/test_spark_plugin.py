@@ -45,10 +45,10 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
-def command(program: Path, master: str, rounds: int = 1) -> list[str]:
+def command(program: Path, master: str, rounds: int = 1, *options: str) -> list[str]:
     """One shuffle per round, without Python workers."""
     return [
-        *(sys.executable, "-m", "trimtab", "run", "-q", "-o", str(program.parent / "run")),
+        *(sys.executable, "-m", "trimtab", "run", "-q", *options, "-o", str(program.parent / "run")),
         *("--", sys.executable, str(program), master, str(program.parent / "local"), str(rounds)),
     ]
 
@@ -64,12 +64,12 @@ def report(run: Path) -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
-def counted(rows: list[dict[str, Any]], call: str) -> collections.Counter[str]:
-    """Calls by group of files."""
+def counted(rows: list[dict[str, Any]], call: str, key: str = "count") -> collections.Counter[str]:
+    """Calls, or their bytes, by group of files."""
     counts: collections.Counter[str] = collections.Counter()
     for row in rows:
         if row["call"] == call:
-            counts[row["group"]] += row["count"]
+            counts[row["group"]] += row[key]
     return counts
 
 
@@ -93,23 +93,121 @@ def test_two_executors_count_all_shuffle_opens_and_the_report_has_log_and_proces
     assert not [row for row in seen["unavailable"] if "dropped" in row["why"]]
 
 
+SHUFFLE_FILE = re.compile(r"/(temp_shuffle_|shuffle_0_\d+_0\.(data|index|checksum))")
+TRANSFERS = {
+    **dict.fromkeys(("read", "pread64", "readv", "preadv", "sendfile"), "read"),
+    **dict.fromkeys(("write", "pwrite64", "writev", "pwritev"), "write"),
+}
+CALL = re.compile(
+    r"^(\d+) +(?:<\.\.\. (\w+) resumed>|(\w+)\()(.*?)(?: = (-?\d+)[^=]*| <unfinished \.\.\.>)?$"
+)
+
+
+def group_of(text: str) -> str:
+    """The group that a report puts a file of this call into; "": no file of a shuffle."""
+    file = SHUFFLE_FILE.search(text)
+    if file is None:
+        return ""
+    return f"shuffle 0 {file[2]}" if file[2] else "temporary shuffle files"
+
+
+def traced(lines: list[str]) -> tuple[collections.Counter[str], dict[str, collections.Counter[str]]]:
+    """Opens by group, and by kind of transfer its bytes by group. A call may be cut into two lines."""
+    opens: collections.Counter[str] = collections.Counter()
+    moved: dict[str, collections.Counter[str]] = {
+        "read": collections.Counter(),
+        "write": collections.Counter(),
+    }
+    begun: dict[str, str] = {}
+    for line in lines:
+        call = CALL.match(line)
+        if call is None:
+            continue
+        thread, resumed, started, rest, result = call.groups()
+        name = resumed or started
+        group = begun.pop(thread, "") if resumed else group_of(rest)
+        if started and name in ("open", "openat", "creat"):
+            opens[group] += 1
+        elif result is None:
+            begun[thread] = group
+        elif name in TRANSFERS and int(result) > 0:
+            moved[TRANSFERS[name]][group] += int(result)
+    return opens, moved
+
+
 @pytest.mark.skipif(shutil.which("strace") is None, reason="there is no strace")
 def test_totals_equal_those_of_strace(program: Path) -> None:
     trace = program.parent / "trace"
-    strace = ["strace", "-f", "-qq", "--seccomp-bpf", "-e", "trace=open,openat,creat", "-o", str(trace)]
+    calls = ",".join(["open", "openat", "creat", *TRANSFERS])
+    # -y: the file of each descriptor; -s 0: nothing of what is read or written.
+    strace = [
+        "strace",
+        "-f",
+        "-qq",
+        "-y",
+        "-s",
+        "0",
+        "--seccomp-bpf",
+        "-e",
+        f"trace={calls}",
+        "-o",
+        str(trace),
+    ]
     done = subprocess.run([*strace, *command(program, LOCAL)], capture_output=True, text=True, timeout=300)
     if "ptrace" in done.stderr.lower() and "not permitted" in done.stderr.lower():
         pytest.skip("strace may not trace here")
     assert done.returncode == 0, done.stderr[-2000:]
-    traced: collections.Counter[str] = collections.Counter()
-    for line in trace.read_text(errors="replace").splitlines():
-        if found := re.search(
-            r'open(?:at)?\(.*"[^"]*/(temp_shuffle_|shuffle_0_\d+_0\.(data|index|checksum))', line
-        ):
-            traced[f"shuffle 0 {found[2]}" if found[2] else "temporary shuffle files"] += 1
-    opens = counted(report(program.parent / "run")["storage"], "open")
-    assert sum(traced.values()) > MAPS * REDUCES
-    assert {group: opens[group] for group in traced} == traced
+    opens, moved = traced(trace.read_text(errors="replace").splitlines())
+    rows = report(program.parent / "run")["storage"]
+    assert opens.total() - opens.pop("") > MAPS * REDUCES
+    seen = counted(rows, "open")
+    assert {group: seen[group] for group in opens} == opens
+    for kind, by_group in moved.items():
+        by_group.pop("", None)
+        assert by_group.total() > 0
+        seen = counted(rows, kind, "bytes")
+        assert {group: seen[group] for group in by_group} == by_group, kind
+
+
+POOL = "spark.trimtab.pooledShuffle"
+
+
+def shuffled(program: Path, master: str, settings: dict[str, str], *options: str) -> dict[str, Any]:
+    """The report of one shuffle with settings of the user's own."""
+    words = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    arguments = " ".join([*words, "pyspark-shell"])
+    done = subprocess.run(
+        command(program, master, 1, *options),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYSPARK_SUBMIT_ARGS": arguments},
+    )
+    assert (done.returncode, done.stdout) == (0, "4000\n"), done.stderr[-2000:]
+    return report(program.parent / "run")
+
+
+def test_pooled_files_by_option_and_what_both_executors_decided(program: Path) -> None:
+    seen = shuffled(program, CLUSTER, {f"{POOL}.minimumOpenMicroseconds": "0"}, "--spark-pooled")
+    decided = {row["process"]: row for row in seen["decisions"] if row["subject"] == "shuffle files"}
+    assert set(decided) == {"executor 0", "executor 1"}
+    assert all(
+        row["evidence"]["open_us"] > 0 and "an open takes" in row["reason"] for row in decided.values()
+    )
+    reads = [row for row in seen["storage"] if row["file_class"] == "shuffle read"]
+    # Each file is opened once by each executor that reads it, and not for each block.
+    assert all(0 < count <= 2 * MAPS for count in counted(reads, "open").values())
+
+
+@pytest.mark.parametrize("mode", ["true", "false"])
+def test_a_decision_of_the_user_is_in_the_report(program: Path, mode: str) -> None:
+    manager = "trimtab.spark.pooled.PooledShuffleManager"
+    seen = shuffled(program, LOCAL, {"spark.shuffle.manager": manager, f"{POOL}.enabled": mode})
+    decisions = [row["reason"] for row in seen["decisions"] if row["subject"] == "shuffle files"]
+    refusals = [row["why"] for row in seen["unavailable"] if row["what"] == "pooled shuffle files"]
+    by_user = f"{POOL}.enabled={mode}"
+    assert decisions == ([by_user] if mode == "true" else [])
+    assert refusals == ([] if mode == "true" else [f"executor driver: {by_user}"])
 
 
 @pytest.mark.parametrize("victim", ["executor", "driver"])

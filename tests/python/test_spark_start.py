@@ -97,7 +97,7 @@ MANAGER = "trimtab.spark.pooled.PooledShuffleManager"
 
 
 def pooled(tmp_path: Path, *argv: str, **environment: str) -> SparkStart:
-    result = spark_start(list(argv), tmp_path / "run", environment, is_pooled=True)
+    result = spark_start(list(argv), tmp_path / "run", environment, [spark.POOLED])
     assert result is not None
     return result
 
@@ -119,9 +119,18 @@ def test_a_shuffle_manager_of_the_users_own_stays_and_the_run_says_so(tmp_path: 
     script = pooled(tmp_path, "python3", str(program))
     assert "shuffle.manager" not in script.environment["PYSPARK_SUBMIT_ARGS"]
     for started in (option, script):
-        assert [row["what"] for row in started.unavailable] == [spark.POOLED_FILES]
+        assert [row["what"] for row in started.unavailable] == [spark.POOLED.what]
     remote = pooled(tmp_path, "spark-submit", "--master", "yarn", "x.py")
-    assert spark.POOLED_FILES in [row["what"] for row in remote.unavailable]
+    assert spark.POOLED.what in [row["what"] for row in remote.unavailable]
+
+
+@pytest.mark.parametrize("name", ["spark.speculation", "spark.trimtab.speculation.enabled"])
+def test_speculation_of_the_users_own_stays(tmp_path: Path, name: str) -> None:
+    arguments = ["spark-submit", "-c", f"{name}=false", "x.py"]
+    started = spark_start(arguments, tmp_path / "run", {}, [spark.SPECULATION])
+    assert started is not None
+    assert settings(started.argv).get("spark.trimtab.speculation.enabled", "false") == "false"
+    assert [row["why"] for row in started.unavailable] == [f"{name}: set by you, so it is left as it is"]
 
 
 def test_settings_from_tuning_are_added_but_not_over_the_users(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ from trimtab.programs import NotStarted
 
 if TYPE_CHECKING:
     from trimtab.launcher import Job, Launch
+    from trimtab.launcher.spark import Consent
     from trimtab.model.report import Report
     from trimtab.tuning import Prepared, Tuning
 
@@ -224,6 +225,17 @@ def main() -> None:
     help="Consent to shuffle files of Spark that stay open (spark.shuffle.manager), in executors where opens are slow. The report "
     "says what was decided.",
 )
+@click.option(
+    "--spark-speculation",
+    is_flag=True,
+    help="Consent to copies of slow tasks of Spark (speculation), from the first stage on that has lost time for want of them. "
+    "What tasks write must allow that a task runs twice.",
+)
+@click.option(
+    "--spark-persist",
+    is_flag=True,
+    help="Consent to results of shuffles of Spark being kept on disk when they are to be computed for the third time.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print no verdict at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 def run(
@@ -250,6 +262,8 @@ def run(
     record_snapshots: bool,
     kernel: bool,
     spark_pooled: bool,
+    spark_speculation: bool,
+    spark_persist: bool,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -298,7 +312,7 @@ def run(
             record_snapshots,
             job,
             kernel,
-            spark_pooled,
+            _spark_consents(spark_pooled, spark_speculation, spark_persist),
         )
         return launch(list(command), options), prepared
 
@@ -320,12 +334,26 @@ def run(
     end_like(result)
 
 
+def _spark_consents(is_pooled: bool, is_speculative: bool, is_persistent: bool) -> tuple[Consent, ...]:
+    if not (is_pooled or is_speculative or is_persistent):
+        return ()
+    from trimtab.launcher.spark import PERSIST, POOLED, SPECULATION
+
+    asked = {POOLED: is_pooled, SPECULATION: is_speculative, PERSIST: is_persistent}
+    return tuple(consent for consent, is_asked in asked.items() if is_asked)
+
+
 def _say_what_is_lacking(result: Launch) -> None:
     """One line for each option that could not do what it was given for."""
     from trimtab.launcher.scheduler import WHAT
-    from trimtab.launcher.spark import POOLED_FILES
+    from trimtab.launcher.spark import PERSIST, POOLED, SPECULATION
 
-    options = {WHAT: "--kernel", POOLED_FILES: "--spark-pooled"}
+    options = {
+        WHAT: "--kernel",
+        POOLED.what: "--spark-pooled",
+        SPECULATION.what: "--spark-speculation",
+        PERSIST.what: "--spark-persist",
+    }
     for entry in result.unavailable:
         if option := options.get(entry["what"]):
             echo(f"trimtab: {option}: {entry['why']}; {entry['remedy']}", err=True)

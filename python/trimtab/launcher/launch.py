@@ -30,7 +30,7 @@ from trimtab.launcher.job import Job
 from trimtab.launcher.job_folder import JobFolder, enter_job
 from trimtab.launcher.perf_events import perf_events_kept_ready
 from trimtab.launcher.run_folder import RunFolder
-from trimtab.launcher.spark import SparkStart, not_pooled, spark_start
+from trimtab.launcher.spark import Consent, SparkStart, spark_start
 from trimtab.launcher.witness import GroupWitness, group_witness
 from trimtab.options import checked_environment, library_option
 from trimtab.paths import current_folder, preload_library
@@ -99,7 +99,7 @@ class Options:
         directory: of the run; the ranks of a job share it.
         job: of which this launcher starts a rank; None: of none.
         has_scheduler: record what the operating system's scheduler does, too.
-        is_spark_pooled: Spark keeps its shuffle files open.
+        spark_consents: to what the user consents in programs of Spark.
     """
 
     directory: Path
@@ -112,7 +112,7 @@ class Options:
     has_snapshots: bool = False
     job: Job | None = None
     has_scheduler: bool = False
-    is_spark_pooled: bool = False
+    spark_consents: tuple[Consent, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -409,13 +409,10 @@ def _spark_start(options: Options, info: dict[str, Any]) -> SparkStart | None:
     values = {} if options.steering is None else options.steering.environment
     environment = {**users_environment(), **values}
     argv, directory = info["argv"], options.directory
-    spark = (
-        spark_start(argv, directory, environment, is_pooled=options.is_spark_pooled)
-        if options.is_follow
-        else None
-    )
-    if spark is None and options.is_spark_pooled:
-        info["unavailable"].append(not_pooled("this is no program of Spark, as far as can be told"))
+    spark = spark_start(argv, directory, environment, options.spark_consents) if options.is_follow else None
+    if spark is None:
+        why = "this is no program of Spark, as far as can be told"
+        info["unavailable"] += [consent.refused(why) for consent in options.spark_consents]
     return spark
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -21,8 +21,6 @@ PLUGIN = "trimtab.spark.TrimtabPlugin"
 _PLUGINS, _EVENT_LOG = "spark.plugins", "spark.eventLog.enabled"
 # Further settings, name=value with semicolons between them: what `trimtab tune` tries and keeps.
 SETTINGS_VARIABLE = "TRIMTAB_SPARK_SETTINGS"
-_MANAGER, _POOLED_MANAGER = "spark.shuffle.manager", "trimtab.spark.pooled.PooledShuffleManager"
-POOLED_FILES = "pooled shuffle files of Spark"
 _SUBMITTERS = ("spark-submit", "spark-shell", "spark-sql", "pyspark")
 _MASTER = "spark.master"
 _STORAGE = "calls on files of Spark"
@@ -30,6 +28,40 @@ _SCRIPT = FileKind("a Python program", 4 << 20, RunError, follows_links=True)
 _DEFAULTS = FileKind("settings of Spark", 1 << 20, RunError, follows_links=True)
 # Executors of these get neither our environment nor the jar.
 _REMOTE = ("yarn", "k8s://", "mesos://")
+
+
+@dataclass(frozen=True)
+class Consent:
+    """What the user consents to by an option of `trimtab run`.
+
+    Attributes:
+        what: as the run names it where the user does not get it.
+        name, value: the setting that asks for it.
+        opposing: other settings; where the user has set one, it decides.
+    """
+
+    what: str
+    name: str
+    value: str
+    opposing: tuple[str, ...] = ()
+
+    def refused(self, why: str) -> dict[str, str]:
+        """An entry of the run's list."""
+        return _missing(self.what, why, f"--conf {self.name}={self.value}, by hand")
+
+
+POOLED = Consent(
+    "pooled shuffle files of Spark", "spark.shuffle.manager", "trimtab.spark.pooled.PooledShuffleManager"
+)
+SPECULATION = Consent(
+    "speculation of Spark, as the plug-in decides",
+    "spark.trimtab.speculation.enabled",
+    "true",
+    ("spark.speculation",),
+)
+PERSIST = Consent(
+    "persisted results of shuffles, as the plug-in decides", "spark.trimtab.persist.enabled", "true"
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +82,7 @@ class SparkStart:
 
 
 def spark_start(
-    argv: list[str], directory: Path, environment: Mapping[str, str], *, is_pooled: bool = False
+    argv: list[str], directory: Path, environment: Mapping[str, str], consents: Iterable[Consent] = ()
 ) -> SparkStart | None:
     """How to start `argv`; None: it is no program of Spark, as far as can be told.
 
@@ -58,10 +90,9 @@ def spark_start(
         argv: The program and its arguments.
         directory: Of the run.
         environment: The user's, with the start values that earlier runs found.
-        is_pooled: The user consents to shuffle files that stay open.
+        consents: What the user consents to.
     """
-    added = settings_of(environment.get(SETTINGS_VARIABLE, ""))
-    added |= {_MANAGER: _POOLED_MANAGER} if is_pooled else {}
+    added = _Added(settings_of(environment.get(SETTINGS_VARIABLE, "")), tuple(consents))
     name = Path(argv[0]).name
     if name in _SUBMITTERS:
         user = users_settings(argv, environment)
@@ -90,16 +121,11 @@ def settings_text(settings: Mapping[str, str]) -> str:
 
 def is_of_user(name: str, argv: list[str], environment: Mapping[str, str]) -> bool:
     """Whether the user has set a setting, as far as can be told: as an option, in a file, or in the program's own text."""
-    return (
-        name in users_settings(argv, environment)
-        or f'{name}"' in (script := _script_of(argv))
-        or f"{name}'" in script
-    )
+    return name in users_settings(argv, environment) or _is_in(name, _script_of(argv))
 
 
-def not_pooled(why: str) -> dict[str, str]:
-    """An entry of the run's list, where the user asked for pooled shuffle files and does not get them."""
-    return _missing(POOLED_FILES, why, f"--conf {_MANAGER}={_POOLED_MANAGER}, by hand")
+def _is_in(name: str, script: str) -> bool:
+    return f'{name}"' in script or f"{name}'" in script
 
 
 def users_settings(argv: list[str], environment: Mapping[str, str]) -> dict[str, str]:
@@ -128,22 +154,45 @@ def _submit_arguments(environment: Mapping[str, str]) -> list[str]:
         return []
 
 
+@dataclass(frozen=True)
+class _Added:
+    """Settings that are added where the user has none of them."""
+
+    tuned: dict[str, str]
+    consents: tuple[Consent, ...]
+
+    def without(self, is_of_user: Callable[[str], bool]) -> tuple[dict[str, str], list[dict[str, str]]]:
+        """The settings, and an entry of the run's list for each that the user has set."""
+        settings = {name: value for name, value in self.tuned.items() if not is_of_user(name)}
+        kept = [
+            _missing("a setting of Spark", _kept(name), f"without {name} of your own")
+            for name in self.tuned
+            if name not in settings
+        ]
+        for consent in self.consents:
+            own = next(filter(is_of_user, (consent.name, *consent.opposing)), None)
+            if own is None:
+                settings[consent.name] = consent.value
+            else:
+                kept.append(consent.refused(_kept(own)))
+        return settings, kept
+
+
 def _start(
     argv: list[str],
     user: dict[str, str],
     directory: Path,
     environment: Mapping[str, str],
     script: str,
-    added: dict[str, str],
+    added: _Added,
 ) -> SparkStart:
     """The start, or why the plug-in cannot be in it."""
     if why := _why_not(user, script):
-        refused = [not_pooled(why)] if _MANAGER in added else []
+        refused = [consent.refused(why) for consent in added.consents]
         return SparkStart(argv, unavailable=[_missing(_STORAGE, why, "spark.plugins, by hand"), *refused])
     settings = {_PLUGINS: ",".join(dict.fromkeys([*filter(None, user.get(_PLUGINS, "").split(",")), PLUGIN]))}
-    kept_by_user = [name for name in added if name in user or name in script]
-    settings |= {name: value for name, value in added.items() if name not in kept_by_user}
-    unavailable = [_kept(name) for name in kept_by_user]
+    ours, unavailable = added.without(lambda name: name in user or _is_in(name, script))
+    settings |= ours
     if user.get(_EVENT_LOG) == "true" or _EVENT_LOG in script:
         why = "the program writes an event log of its own"
         unavailable.append(_missing("Spark's stages and tasks", why, "trimtab spark LOG"))
@@ -170,13 +219,8 @@ def _missing(what: str, why: str, remedy: str) -> dict[str, str]:
     return {"what": what, "why": why, "remedy": remedy, "kind": str(Missing.OTHER)}
 
 
-def _kept(name: str) -> dict[str, str]:
-    why = f"{name}: set by you, so it is left as it is"
-    return (
-        not_pooled(why)
-        if name == _MANAGER
-        else _missing("a setting of Spark", why, f"without {name} of your own")
-    )
+def _kept(name: str) -> str:
+    return f"{name}: set by you, so it is left as it is"
 
 
 def _why_not(user: Mapping[str, str], script: str) -> str:

@@ -104,6 +104,26 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class PolicyDecision:
+    """What a policy of the plug-in changed while the application ran.
+
+    Attributes:
+        time: ms since the application started.
+        subject: the stage or RDD that the decision is about, by its call and source line.
+        before, after: settings that it changed, with the same names.
+    """
+
+    time: int
+    policy: str
+    subject: str
+    outcome: str
+    reason: str
+    before: dict[str, str]
+    after: dict[str, str]
+    evidence: dict[str, float]
+
+
+@dataclass(frozen=True)
 class Application:
     """All of a log.
 
@@ -128,6 +148,7 @@ class Application:
     queries: dict[int, str]
     tasks: Tasks
     block_stores: dict[int, dict[int, int]]
+    decisions: tuple[PolicyDecision, ...]
     remarks: tuple[str, ...]
 
     @property

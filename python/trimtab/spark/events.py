@@ -192,9 +192,23 @@ class QueryStart(Struct):
     description: str = field(name="description", default="")
 
 
+class PolicyDecision(Struct):
+    """Of the plug-in's own policies (trimtab.spark.policy.PolicyDecision)."""
+
+    time: Whole
+    policy: str
+    subject: str
+    outcome: str
+    reason: str
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    evidence: dict[str, float] = {}
+
+
 Event = (
     TaskStart | TaskEnd | StageSubmitted | StageCompleted | JobStart | JobEnd | ExecutorAdded | ExecutorRemoved
     | ApplicationStart | ApplicationEnd | LogStart | Environment | QueryStart
+    | PolicyDecision
 )  # fmt: skip
 _TYPES: dict[str, type[Struct]] = {
     "SparkListenerTaskStart": TaskStart,
@@ -210,6 +224,7 @@ _TYPES: dict[str, type[Struct]] = {
     "SparkListenerLogStart": LogStart,
     "SparkListenerEnvironmentUpdate": Environment,
     f"{_DOTS}SparkListenerSQLExecutionStart": QueryStart,
+    "trimtab.spark.policy.PolicyDecision": PolicyDecision,
 }
 _DECODERS = {name.encode(): msgspec.json.Decoder(kind) for name, kind in _TYPES.items()}
 _PREFIX = b'{"Event":"'

@@ -16,7 +16,7 @@ import numpy as np
 from trimtab.counted import counted
 from trimtab.model import RunError
 from trimtab.spark import events
-from trimtab.spark.application import TASK, Application, Executor, Job, Stage
+from trimtab.spark.application import TASK, Application, Executor, Job, PolicyDecision, Stage
 from trimtab.spark.codecs import Damaged, chunks
 from trimtab.spark.logs import Log
 
@@ -116,6 +116,7 @@ class _Builder:
         self._rows: list[tuple[Any, ...]] = []
         self._tables: list[Any] = []
         self._stores: dict[int, dict[int, int]] = {}
+        self._decisions: list[events.PolicyDecision] = []
         self._remarks: list[str] = []
         self._damaged = 0
         self._last = 0
@@ -135,6 +136,7 @@ class _Builder:
             events.LogStart: lambda event: self._header.update(version=event.version),
             events.Environment: self._environment,
             events.QueryStart: lambda event: self._queries.update({event.id: event.description}),
+            events.PolicyDecision: self._decisions.append,
         }
 
     def remark(self, text: str) -> None:
@@ -318,6 +320,7 @@ class _Builder:
             self._queries,
             _relative(tasks, origin, max(self._last - origin, 0)),
             self._stores,
+            tuple(_relative_decision(decision, origin) for decision in self._decisions),
             tuple(self._remarks),
         )
 
@@ -348,6 +351,19 @@ def _shift(entry: Any, origin: int) -> None:
         time = getattr(entry, name, None)
         if time is not None:
             setattr(entry, name, max(time - origin, 0))
+
+
+def _relative_decision(event: events.PolicyDecision, origin: int) -> PolicyDecision:
+    return PolicyDecision(
+        max(event.time - origin, 0),
+        event.policy,
+        event.subject,
+        event.outcome,
+        event.reason,
+        event.before,
+        event.after,
+        event.evidence,
+    )
 
 
 def _relative(tasks: Any, origin: int, end: int) -> Any:

@@ -5,6 +5,7 @@ Executors are processes, core slots lanes, stages regions and kinds of tasks.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +13,12 @@ import numpy as np
 import trimtab
 from trimtab.analysis.account import SHARES
 from trimtab.analysis.blame import EVENTS
+from trimtab.model import OUTCOMES
 from trimtab.model.enumerations import BlameCause, Missing
 from trimtab.model.report import (
     Blamed,
+    Change,
+    Decision,
     Exit,
     LaneSummary,
     Overhead,
@@ -56,6 +60,8 @@ _MEANING: dict[str, tuple[str, BlameCause | None]] = {
     "driver": ("serial", BlameCause.DRIVER_BUSY),
     "pending": ("runtime", BlameCause.PENDING_TASKS),
 }
+
+_DRIVER = "driver"
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,7 @@ def report_of(analysis: Analysis) -> Report:
         workers=(),
         network=None,
         kernel=None,
-        decisions=(),
+        decisions=tuple(_decisions(application)),
         schedulers=(),
         lanes=_lanes(analysis),
         counters=(),
@@ -141,6 +147,32 @@ def report_of(analysis: Analysis) -> Report:
         spark=spark_of(application, slots, attribution, analysis.what_if),
         storage=(),
     )
+
+
+def _decisions(application: Application) -> Iterator[Decision]:
+    """Those of the plug-in's policies that say what became of them."""
+    known = set(OUTCOMES.values())
+    for number, decision in enumerate(application.decisions, 1):
+        if decision.outcome in known:
+            yield Decision(
+                process=_DRIVER,
+                number=number,
+                time_s=decision.time * 1e-3,
+                subject=decision.subject,
+                key=f"spark/{decision.subject}",
+                notes={},
+                changes=tuple(
+                    Change(name, decision.before.get(name, ""), value)
+                    for name, value in decision.after.items()
+                ),
+                outcome=decision.outcome,
+                policy=decision.policy,
+                reason=decision.reason,
+                evidence=decision.evidence,
+                gain=None,
+                uncertainty=None,
+                pairs=0,
+            )
 
 
 def _what_ifs(analysis: Analysis) -> tuple[ReportedWhatIf, ...]:

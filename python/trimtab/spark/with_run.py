@@ -41,6 +41,7 @@ from trimtab.spark.report import build_spark
 _EXECUTOR = "spark executor"
 _DROPPED = "spark/events dropped"
 _POOL, _OPEN_NS = "spark shuffle files", "spark shuffle open ns"
+_POOL_OPTION = "spark.trimtab.pooledShuffle.enabled"
 _OPEN = STORAGE_CALLS[StorageCall.OPEN]
 _SHUFFLES = (STORAGE_CLASSES[StorageClass.SHUFFLE_READ], STORAGE_CLASSES[StorageClass.SHUFFLE_WRITE])
 # A task opens some files of its own; this many in each task are those of the partitions on the other side of a shuffle.
@@ -150,7 +151,7 @@ def _still_unavailable(report: Report, storage: tuple[StorageCalls, ...]) -> lis
 
 
 def _pools(run: Run, names: dict[str, str]) -> list[Decision]:
-    """Executors that keep their shuffle files open, because opens are slow there."""
+    """Executors that keep their shuffle files open, because opens are slow there or the user says it."""
     return [
         Decision(
             process=names[process.directory.name],
@@ -162,10 +163,8 @@ def _pools(run: Run, names: dict[str, str]) -> list[Decision]:
             changes=(Change("shuffle files", "closed after each block", "kept open"),),
             outcome=OUTCOMES[Outcome.SET],
             policy=None,
-            reason=f"an open takes {open_us:.0f} us"
-            if open_us
-            else "spark.trimtab.pooledShuffle.enabled=true",
-            evidence={"open_us": open_us},
+            reason=f"an open takes {open_us:.0f} us" if open_us else f"{_POOL_OPTION}=true",
+            evidence={"open_us": open_us} if open_us else {},
             gain=None,
             uncertainty=None,
             pairs=0,
@@ -179,8 +178,10 @@ def _without_pool(run: Run, names: dict[str, str]) -> list[Unavailable]:
     return [
         Unavailable(
             "pooled shuffle files",
-            f"{names[process.directory.name]}: an open takes {open_us:.0f} us, so files are not kept open",
-            "spark.trimtab.pooledShuffle.enabled=true",
+            f"{names[process.directory.name]}: an open takes {open_us:.0f} us, so files are not kept open"
+            if open_us
+            else f"{names[process.directory.name]}: {_POOL_OPTION}=false",
+            f"{_POOL_OPTION}=true",
             Missing.OTHER,
         )
         for process, is_pooled, open_us in _pool_notes(run, names)
@@ -189,7 +190,7 @@ def _without_pool(run: Run, names: dict[str, str]) -> list[Unavailable]:
 
 
 def _pool_notes(run: Run, names: dict[str, str]) -> Iterator[tuple[Process, bool, float]]:
-    """Process, whether it keeps files open, and microseconds of an open: of executors that have decided."""
+    """Process, whether it keeps files open, and microseconds of an open (0: not measured), of executors that have decided."""
     for process in run.processes:
         text = process.facts.get(_OPEN_NS, "")
         if process.directory.name in names and text.isascii() and text.isdecimal():

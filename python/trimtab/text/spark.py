@@ -10,6 +10,7 @@ from trimtab.counted import counted
 from trimtab.model.enumerations import STORAGE_CLASSES, BlameCause, Missing, StorageClass
 from trimtab.model.report import Report, Spark, SparkGroup, Stage, StorageCalls
 from trimtab.text.console import Console, output, table
+from trimtab.text.decisions import decision_line
 from trimtab.text.units import percent, rounded, seconds
 
 _MOST_ROWS = 12
@@ -45,6 +46,8 @@ def spark_tables(report: Report, log: Path) -> None:
     _head(report, spark, log, console)
     _shares(spark, console)
     _findings(report, console)
+    for decision in report.decisions:
+        console.print("decided " + escape(decision_line(decision)))
     _what_if(report, spark, console)
     _stages(report.stages, console)
     _storage(report.storage, console)

@@ -5,10 +5,11 @@ import java.util.Map;
 import org.apache.spark.SparkContext;
 import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.PluginContext;
+import trimtab.spark.policy.Policies;
 
 /**
- * In the driver: writes down, once a second, how many events Spark's listener bus has dropped. It adds no listener, so nothing of
- * it runs on the bus.
+ * In the driver: starts the policies that the user has consented to, and writes down, once a second, how many events Spark's listener
+ * bus has dropped. Nothing of it runs on the threads of the bus that Spark's own listeners use.
  */
 final class TrimtabDriver implements DriverPlugin {
   private static final long PERIOD_MS = 1000;
@@ -16,6 +17,7 @@ final class TrimtabDriver implements DriverPlugin {
 
   @Override
   public Map<String, String> init(SparkContext context, PluginContext plugin) {
+    Policies.start(context);
     if (TaskTag.isReady()) {
       TaskTag.executor(-1);
       MetricRegistry bus = context.listenerBus().metrics().metricRegistry();

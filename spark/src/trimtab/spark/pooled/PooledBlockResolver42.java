@@ -169,9 +169,15 @@ final class PooledBlockResolver42 extends IndexShuffleBlockResolver implements P
 
   private synchronized boolean decide() {
     if (pooling == null) {
-      pooling = options.mode() == PoolOptions.Mode.TRUE || (options.mode() == PoolOptions.Mode.AUTO && opensAreSlow());
+      pooling = options.mode() == PoolOptions.Mode.AUTO ? opensAreSlow() : isPooledByUser();
     }
     return pooling;
+  }
+
+  private boolean isPooledByUser() {
+    boolean isPooled = options.mode() == PoolOptions.Mode.TRUE;
+    PoolNote.decided(isPooled, PoolNote.NOT_MEASURED);
+    return isPooled;
   }
 
   private boolean opensAreSlow() {

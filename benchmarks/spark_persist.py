@@ -1,0 +1,136 @@
+"""PageRank of Spark with little memory: as written, with the policy that keeps results of shuffles, and with persist by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from trimtab.paths import spark_plugin
+
+from benchmarks.machine import describe
+from benchmarks.running import BenchError
+from benchmarks.spark_pooled import missing
+
+WORD = "spark-persist"
+STOCK, POLICY, BY_HAND = "as written", "policy", "persisted by hand"
+SETTINGS = (STOCK, POLICY, BY_HAND)
+SHAPES = {"each": "an action after each iteration", "last": "one action at the end"}
+# Of the time as written: what is promised with an action after each iteration, and that nothing is lost otherwise.
+MOST = {"each": 0.75, "last": 1.05}
+_MEMORY = "480m"
+# Nodes, iterations, partitions.
+_SIZE, _SMOKE_SIZE = (400_000, 8, 6), (2_000, 4, 4)
+_POLICY = {"spark.plugins": "trimtab.spark.TrimtabPlugin", "spark.trimtab.persist.enabled": "true"}
+_END_S = 3600
+
+
+def run_spark_persist(
+    root: Path,
+    programs: Path,
+    is_smoke: bool,
+    rounds: int,
+    wait_minutes: float,
+    report_progress: Callable[[str], None],
+) -> dict[str, Any]:
+    """Seconds of the iterations for each shape and setting, all in turn, each in a JVM of its own."""
+    if reason := missing():
+        report_progress(f"{WORD}: left out, because {reason}")
+        return {"missing": reason, "cases": []}
+    classes = _compiled(root, programs)
+    size = _SMOKE_SIZE if is_smoke else _SIZE
+    cases: list[dict[str, Any]] = [
+        {"shape": shape, "setting": setting, "seconds": []} for shape in SHAPES for setting in SETTINGS
+    ]
+    for index in range(rounds):
+        for case in random.Random(index).sample(cases, len(cases)):
+            case["seconds"].append(_seconds(classes, size, case["shape"], case["setting"]))
+        report_progress(f"{WORD}: round {index + 1} of {rounds}")
+    return {"machine": describe(), "memory": _MEMORY, "size": list(size), "cases": cases}
+
+
+def _compiled(root: Path, programs: Path) -> Path:
+    classes = programs / "spark"
+    source = root / "workloads" / "spark" / "PageRank.java"
+    command = [
+        "javac",
+        "--release",
+        "17",
+        "-nowarn",
+        "-cp",
+        f"{_home()}/jars/*",
+        "-d",
+        str(classes),
+        str(source),
+    ]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    archive = programs / "pagerank.jar"
+    subprocess.run(["jar", "--create", "--file", str(archive), "-C", str(classes), "."], check=True)
+    return archive
+
+
+def _home() -> Path:
+    spec = importlib.util.find_spec("pyspark")
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def _seconds(archive: Path, size: tuple[int, int, int], shape: str, setting: str) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {"spark.local.dir": folder, "spark.ui.enabled": "false"}
+        settings |= _POLICY if setting == POLICY else {}
+        command = [
+            *(str(_home() / "bin" / "spark-submit"), "--master", "local[2]", "--driver-memory", _MEMORY),
+            *("--driver-class-path", str(spark_plugin())),
+            *(word for name, value in settings.items() for word in ("--conf", f"{name}={value}")),
+            *("--class", "PageRank", str(archive), *map(str, size), shape),
+            "yes" if setting == BY_HAND else "no",
+        ]
+        environment = {**os.environ, "SPARK_HOME": str(_home())}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_END_S, env=environment)
+    if done.returncode != 0:
+        raise BenchError(f"{WORD}: {setting}: exit code {done.returncode}: {done.stderr[-500:]}")
+    return float(done.stdout.split()[-1])
+
+
+def ratios(results: dict[str, Any], shape: str) -> dict[str, list[float]]:
+    """Time with each setting divided by that as written, in the same round."""
+    seconds = {case["setting"]: case["seconds"] for case in results["cases"] if case["shape"] == shape}
+    return {
+        setting: [round(time / stock, 4) for time, stock in zip(times, seconds[STOCK], strict=True)]
+        for setting, times in seconds.items()
+    }
+
+
+def persist_table(results: dict[str, Any]) -> str:
+    """One line for each shape and setting."""
+    if results.get("missing"):
+        return f"left out, because {results['missing']}"
+    lines = [
+        "| PageRank with | setting | median, s | of as written: median | least to most |",
+        "|---|---|---|---|---|",
+    ]
+    for case in results["cases"]:
+        shares = ratios(results, case["shape"])[case["setting"]]
+        lines.append(
+            f"| {SHAPES[case['shape']]} | {case['setting']} | {statistics.median(case['seconds']):.1f} "
+            f"| {statistics.median(shares):.2f} | {min(shares):.2f} to {max(shares):.2f} |"
+        )
+    return "\n".join(lines)
+
+
+def persist_faults(results: dict[str, Any]) -> list[str]:
+    """What is slower than promised; nothing where it could not be measured."""
+    if results.get("missing"):
+        return []
+    return [
+        f"{WORD}: the policy with {SHAPES[shape]}: expected at most {most} of the time as written, found {share:.2f}"
+        for shape, most in MOST.items()
+        if (share := statistics.median(ratios(results, shape)[POLICY])) > most
+    ]
