@@ -1,32 +1,48 @@
 #include "trimtab/diagnosis/columns.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <memory>
 #include <numeric>
-#include <utility>
+#include <vector>
 
 namespace trimtab::diagnosis {
 
 namespace {
-
-constexpr unsigned digit_bits = 11;
-constexpr std::size_t digits = std::size_t{1} << digit_bits;
 
 struct keyed_row {
   std::uint64_t key;
   std::uint32_t row;
 };
 
-std::size_t digit_of(std::uint64_t key, unsigned shift) { return key >> shift & (digits - 1); }
+// So many rows are sorted by insertion.
+constexpr std::ptrdiff_t few = 24;
 
-// Stable: rows keep their order where this digit is equal.
-void sort_by_digit(std::span<const keyed_row> from, std::span<keyed_row> to, unsigned shift) {
-  std::array<std::size_t, digits> place{};
-  for (const keyed_row& item : from) ++place[digit_of(item.key, shift)];
-  std::exclusive_scan(place.begin(), place.end(), place.begin(), std::size_t{0});
-  for (const keyed_row& item : from) to[place[digit_of(item.key, shift)]++] = item;
+void sort_few(std::span<keyed_row> rows) {
+  for (std::size_t at = 1; at < rows.size(); ++at) {
+    const keyed_row item = rows[at];
+    std::size_t place = at;
+    for (; place > 0 && rows[place - 1].key > item.key; --place) rows[place] = rows[place - 1];
+    rows[place] = item;
+  }
 }
+
+// About as many buckets as rows, by the first bits in which keys differ.
+struct buckets {
+  std::uint64_t least;
+  unsigned shift = 0;
+  std::vector<std::uint32_t> end;  // of each bucket
+
+  explicit buckets(std::span<const std::uint64_t> keys) {
+    const auto [low, high] = std::ranges::minmax(keys);
+    least = low;
+    while ((high - low) >> shift > 2 * keys.size()) ++shift;
+    end.assign(((high - low) >> shift) + 1, 0);
+    for (const std::uint64_t key : keys) ++end[of(key)];
+    std::exclusive_scan(end.begin(), end.end(), end.begin(), std::uint32_t{0});
+  }
+  std::size_t of(std::uint64_t key) const { return (key - least) >> shift; }
+};
 
 }  // namespace
 
@@ -37,20 +53,22 @@ void order_of(std::span<const std::uint64_t> keys, std::span<std::int64_t> to) {
     std::ranges::stable_sort(to, {}, [&](std::int64_t row) { return keys[static_cast<std::size_t>(row)]; });
     return;
   }
-  std::uint64_t differing = 0;
+  buckets places(keys);
   // Not cleared: there may be tens of millions.
-  auto rows = std::make_unique_for_overwrite<keyed_row[]>(keys.size());
-  auto other = std::make_unique_for_overwrite<keyed_row[]>(keys.size());
-  for (std::size_t at = 0; at < keys.size(); ++at) {
-    rows[at] = {keys[at], static_cast<std::uint32_t>(at)};
-    differing |= keys[at] ^ keys[0];
+  const auto room = std::make_unique_for_overwrite<keyed_row[]>(keys.size());
+  const std::span<keyed_row> rows(room.get(), keys.size());
+  for (std::size_t at = 0; at < keys.size(); ++at)
+    rows[places.end[places.of(keys[at])]++] = {keys[at], static_cast<std::uint32_t>(at)};
+  auto begin = rows.begin();
+  for (const std::uint32_t end : places.end) {
+    const auto own = std::span(begin, rows.begin() + end);
+    if (std::ssize(own) <= few)
+      sort_few(own);
+    else if (!std::ranges::is_sorted(own, {}, &keyed_row::key))
+      std::ranges::stable_sort(own, {}, &keyed_row::key);
+    begin = rows.begin() + end;
   }
-  for (unsigned shift = 0; shift < 64; shift += digit_bits) {
-    if (digit_of(differing, shift) == 0) continue;
-    sort_by_digit({rows.get(), keys.size()}, {other.get(), keys.size()}, shift);
-    std::swap(rows, other);
-  }
-  std::transform(rows.get(), rows.get() + keys.size(), to.begin(), [](const keyed_row& item) { return std::int64_t{item.row}; });
+  std::ranges::transform(rows, to.begin(), [](const keyed_row& item) { return std::int64_t{item.row}; });
 }
 
 std::int64_t first_row(const grouped_times& rows, std::size_t group, std::int64_t moment, bound edge) {
