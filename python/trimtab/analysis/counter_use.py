@@ -6,15 +6,16 @@ one of the process or the machine goes to all lanes' subjects, for the time in w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from trimtab.analysis.lane_spans import Floats, Integers, changes, covered_until, spans
+from trimtab.analysis.lane_spans import Coverage, Floats, LaneSpans
 from trimtab.analysis.process_report import ProcessReport
 from trimtab.analysis.samples import samples_of, seconds_of
-from trimtab.model import NO_LANE, Lane, Process, Records
+from trimtab.model import NO_LANE, Process, Records
 from trimtab.model.enumerations import RecordLevel
 from trimtab.model.report import CounterUse
 from trimtab.traces.columns import different, numbered
@@ -55,11 +56,10 @@ class _Spans:
     def _between(self, moments: Floats) -> Floats:
         lengths = np.maximum(np.diff(moments), 1e-12)
         times = [
-            np.maximum(np.diff(covered_until(self.lows[subject], self.highs[subject], moments)), 0.0)
-            for subject in self.lows
+            np.maximum(np.diff(coverage.until(moments)), 0.0) for coverage in self._coverages
         ]
         lane_times = np.array(times).reshape(len(times), len(lengths))
-        ran = np.minimum(np.diff(covered_until(*self._any(), moments)), lengths)
+        ran = np.minimum(np.diff(self._any.until(moments)), lengths)
         outside = np.maximum(lengths - ran, 0.0)
         together = lane_times.sum(axis=0)
         scale = np.divide(ran, together, out=np.zeros_like(ran), where=together > 0)
@@ -70,16 +70,22 @@ class _Spans:
         result: Floats = weights / weights.sum(axis=0)
         return result
 
-    def _any(self) -> tuple[Floats, Floats]:
-        """The times in which at least one subject ran, without overlaps."""
+    @cached_property
+    def _coverages(self) -> list[Coverage]:
+        """Of each subject; when all spans have been added."""
+        return [Coverage.of(self.lows[subject], self.highs[subject]) for subject in self.lows]
+
+    @cached_property
+    def _any(self) -> Coverage:
+        """Of the times in which at least one subject ran, without overlaps."""
         if not self.lows:
-            return np.empty(0), np.empty(0)
+            return Coverage.of(np.empty(0), np.empty(0))
         lows, highs = np.concatenate(list(self.lows.values())), np.concatenate(list(self.highs.values()))
         order = np.argsort(lows, kind="stable")
         lows, reached = lows[order], np.maximum.accumulate(highs[order])
         begins = np.concatenate([[True], lows[1:] > reached[:-1]])
         ends = np.concatenate([begins[1:], [True]])
-        return lows[begins], reached[ends]
+        return Coverage.of(lows[begins], reached[ends])
 
 
 def counter_use(report: ProcessReport) -> Iterator[CounterUse]:
@@ -92,7 +98,7 @@ def counter_use(report: ProcessReport) -> Iterator[CounterUse]:
     ]
     if process.header["level"] != RecordLevel.TRACE or not counters:
         return
-    of_lanes = _spans_of_lanes(process, report.trace.span.wall_s)
+    of_lanes = _spans_of_lanes(report.lane_spans)
     together = _together(of_lanes.values())
     for number, counter in counters:
         sums = _Sums()
@@ -161,32 +167,24 @@ def _series(process: Process, samples: Records) -> Iterator[tuple[int | None, Fl
         yield None if lane == NO_LANE else lane, moments, np.concatenate([[0.0], part["value"]])
 
 
-def _spans_of_lanes(process: Process, wall_s: float) -> dict[int, _Spans]:
-    end = None if process.header["end_ticks"] else wall_s
-    pieces = {lane.id: _pieces(process, lane, end) for lane in process.lanes}
-    kept = _with_most_time(pieces.values())
+def _spans_of_lanes(lanes: Sequence[LaneSpans]) -> dict[int, _Spans]:
+    kept = _with_most_time(lanes)
     result = {}
-    for number, (lows, highs, subjects) in pieces.items():
-        own = result[number] = _Spans()
-        named = np.where(np.isin(subjects, kept) | (subjects < 0), subjects, _OTHERS)
-        for subject in different(named[subjects >= 0]).tolist():
+    for lane in lanes:
+        own = result[lane.lane] = _Spans()
+        named = np.where(np.isin(lane.subjects, kept) | (lane.subjects < 0), lane.subjects, _OTHERS)
+        for subject in different(named[lane.subjects >= 0]).tolist():
             chosen = named == subject
-            own.add(lows[chosen], highs[chosen], subject)
+            own.add(lane.lows[chosen], lane.highs[chosen], subject)
     return result
 
 
-def _pieces(process: Process, lane: Lane, end: float | None) -> tuple[Floats, Floats, Integers]:
-    ticks, subjects, is_begin = changes(lane)
-    return spans(seconds_of(process, ticks), subjects, is_begin, end)
-
-
-def _with_most_time(pieces: Iterable[tuple[Floats, Floats, Integers]]) -> list[int]:
+def _with_most_time(lanes: Iterable[LaneSpans]) -> list[int]:
     times: dict[int, float] = {}
-    for lows, highs, subjects in pieces:
-        numbers, places = numbered(subjects)
-        for subject, time in zip(
-            numbers.tolist(), np.bincount(places, weights=highs - lows).tolist(), strict=False
-        ):
+    for lane in lanes:
+        numbers, places = numbered(lane.subjects)
+        lengths = np.bincount(places, weights=lane.highs - lane.lows)
+        for subject, time in zip(numbers.tolist(), lengths.tolist(), strict=False):
             times[subject] = times.get(subject, 0.0) + time
     times.pop(_OUTSIDE, None)
     return sorted(times, key=lambda subject: (-times[subject], subject))[:_MOST_SUBJECTS]

@@ -151,8 +151,10 @@ def diagnosis_of(trace: Trace, parts: Sequence[LaneParts] | None = None) -> Diag
     unknown_s = (trace.end_ticks - known.end_ticks) * trace.process.tick_s
     # What a change saves in a part of the run says nothing of the rest.
     steps = _steps(lanes) if unknown_s == 0 else None
-    intervals = intervals_of_lanes(lanes)
+    pieces = lanes.without_events()
     del lanes  # of a long trace these take gigabytes
+    intervals = pieces.intervals()
+    del pieces
     predictions = predictions_of(steps) if steps is not None else None
     del steps
     diagnosis, charges = _diagnosed(intervals)

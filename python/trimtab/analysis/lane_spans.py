@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.model import Lane, Records
+from trimtab.model import Lane, Process, Records
 from trimtab.model.enumerations import EventKind, WorkerState
 
 _BLOCK = 1 << 20  # events looked at in one go: bounds the memory for long traces
@@ -84,18 +85,64 @@ def spans(
     return at, np.append(at[1:], max(end, float(at[-1]))), innermost
 
 
-def covered_until(lows: Floats, highs: Floats, moments: Floats) -> Floats:
-    """How much of the spans [low, high) together lies before each of the ascending moments.
+@dataclass(frozen=True)
+class LaneSpans:
+    """What a lane was in from when to when, seconds since the process began, and the innermost subject (-1: none, or not known)."""
+
+    lane: int
+    lows: Floats
+    highs: Floats
+    subjects: Integers
+
+
+def lane_spans(process: Process, lane: Lane, wall_s: float) -> LaneSpans:
+    """Of a process that was observed for `wall_s`; what is open at its end lasts until then only if it was killed."""
+    ticks, subjects, is_begin = changes(lane)
+    at = seconds(ticks - int(process.header["start_ticks"]), process.tick_s)
+    end = None if process.header["end_ticks"] else wall_s
+    return LaneSpans(lane.id, *spans(at, subjects, is_begin, end))
+
+
+def seconds(ticks: Integers, tick_s: float) -> Floats:
+    return ticks.astype(np.float64) * tick_s
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Points in ascending order, and the sums of those before each."""
+
+    points: Floats
+    sums: Floats
+
+    @staticmethod
+    def of(points: Floats) -> _Sums:
+        # Most are in order already, which is seen much faster than they are sorted.
+        is_ascending = bool((points[1:] >= points[:-1]).all())
+        ascending = points if is_ascending else np.sort(points)
+        return _Sums(ascending, np.concatenate([[0.0], np.cumsum(ascending)]))
+
+    def after(self, moments: Floats) -> Floats:
+        """Sum over points p of max(moment - p, 0), for every moment."""
+        count_below = np.searchsorted(self.points, moments)
+        result: Floats = count_below * moments - self.sums[count_below]
+        return result
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Spans of time, to be asked again and again how much of them lies before moments.
 
     Running sums of the starts and of the ends, so that the cost does not grow with the spans' lengths.
     """
 
-    def after(points: Floats) -> Floats:
-        # Sum over points p of max(moment - p, 0), for every moment.
-        ordered = np.sort(points)
-        sums = np.concatenate([[0.0], np.cumsum(ordered)])
-        count_below = np.searchsorted(ordered, moments)
-        result: Floats = count_below * moments - sums[count_below]
-        return result
+    lows: _Sums
+    highs: _Sums
 
-    return after(lows) - after(highs)
+    @staticmethod
+    def of(lows: Floats, highs: Floats) -> Coverage:
+        """Of the spans [low, high)."""
+        return Coverage(_Sums.of(lows), _Sums.of(highs))
+
+    def until(self, moments: Floats) -> Floats:
+        """How much of the spans together lies before each of the ascending moments."""
+        return self.lows.after(moments) - self.highs.after(moments)

@@ -11,6 +11,7 @@ from trimtab.analysis.diagnosis import Diagnosis, diagnosis_of
 from trimtab.analysis.eligibility import Eligibility, eligibility_of, own_subjects
 from trimtab.analysis.findings import findings
 from trimtab.analysis.keys import Keys, keys_of
+from trimtab.analysis.lane_spans import LaneSpans, lane_spans
 from trimtab.analysis.memory_findings import memory_findings
 from trimtab.analysis.network_findings import network_findings
 from trimtab.analysis.overhead import OwnCost, own_cost
@@ -119,6 +120,17 @@ class ProcessReport:
         parts = self._parts
         del self.__dict__["_parts"]
         return parts
+
+    @cached_property
+    def lane_spans(self) -> tuple[LaneSpans, ...]:
+        """What its lanes were in from when to when."""
+        return tuple(
+            lane_spans(self.process, lane, self.trace.span.wall_s) for lane in self.process.lanes
+        )
+
+    def forget_lane_spans(self) -> None:
+        """Drops `lane_spans`, which are long, too."""
+        self.__dict__.pop("lane_spans", None)
 
     def forget_tasks(self) -> None:
         """Drops `eligibility`, which takes gigabytes of a long trace; it would be made again."""

@@ -32,6 +32,7 @@ from trimtab.analysis.timeline import timeline
 from trimtab.analysis.workers import worker_table
 from trimtab.model import Run
 from trimtab.model.report import (
+    CounterUse,
     Decision,
     Exit,
     Network,
@@ -59,10 +60,12 @@ def build(run: Run) -> Report:
 
 def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterable[str]) -> Report:
     job = job_of(processes)
-    timelines = {
-        process.id: timeline(process.process, process.trace.span.wall_s, process.places, process.eligibility)
-        for process in processes
-    }
+    timelines: dict[str, Timeline | None] = {}
+    counter_uses: list[CounterUse] = []
+    for process in processes:
+        timelines[process.id] = _timeline_of(process)
+        counter_uses += counter_use(process)
+        process.forget_lane_spans()
     wall = _ended(run).get("wall_s")
     kernel = kernel_of(run)
     tasks = tasks_over_time(processes)
@@ -128,7 +131,7 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         ),
         energy=energy_of(processes),
         cpu_use=_entries_of_processes(processes, lambda process_report: process_report.cpu_use),
-        counter_use=_entries_of_processes(processes, counter_use),
+        counter_use=tuple(counter_uses),
         timeline=_timeline(job, timelines),
         task_times=tasks.times,
         idle_regions=tasks.regions,
@@ -137,6 +140,16 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         stages=(),
         spark=None,
         storage=storage_calls(run),
+    )
+
+
+def _timeline_of(process: ProcessReport) -> Timeline | None:
+    return timeline(
+        process.process,
+        process.trace.span.wall_s,
+        process.places,
+        process.eligibility,
+        process.lane_spans,
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from trimtab.analysis.eligibility import Eligibility
-from trimtab.analysis.lane_spans import Floats, Integers, blocks, changes, covered_until, spans
+from trimtab.analysis.lane_spans import Coverage, Floats, Integers, LaneSpans, blocks, lane_spans, seconds
 from trimtab.model import METRICS, NO_SUBJECT, ROWS_UNTIMED, Lane, Process, Records
 from trimtab.model.enumerations import EventKind, RecordLevel
 from trimtab.model.report import Series, Timeline
@@ -25,7 +25,11 @@ _MOST_SUBJECTS = 4096
 
 
 def timeline(
-    process: Process, wall_s: float, places: Mapping[int, Any], tasks: Eligibility | None = None
+    process: Process,
+    wall_s: float,
+    places: Mapping[int, Any],
+    tasks: Eligibility | None = None,
+    known: Sequence[LaneSpans] | None = None,
 ) -> Timeline | None:
     """Mean number of lanes inside each region per bin, from the events that are there; None without any.
 
@@ -34,23 +38,24 @@ def timeline(
     A lane inside a nested region counts for the nested one. `waiting` is how many of the lanes waited in
     barriers and locks inside regions. A worker of a task runtime counts for the tasks that it runs, where their
     events are there, else for its runtime while it runs any.
+
+    Args:
+        known: what its lanes were in, if that has been found out already.
     """
     if wall_s <= 0:
         return None
     s = process.tick_s
     start = int(process.header["start_ticks"])
     width = wall_s / BINS
-    end = None if process.header["end_ticks"] else wall_s
     busy: dict[int, Floats] = {}
     waiting = np.zeros(BINS)
     is_partial, from_s = False, 0.0
-    for lane in process.lanes:
+    for at, lane in enumerate(process.lanes):
         if lane.events_written > len(lane.events) and len(lane.events):
             is_partial = True
             from_s = max(from_s, (int(lane.events["ticks"][0]) - start) * s)
-        ticks, subjects, is_begin = changes(lane)
-        lows, highs, innermost = spans(_seconds(ticks - start, s), subjects, is_begin, end)
-        innermost = _most_frequent(innermost)
+        own = lane_spans(process, lane, wall_s) if known is None else known[at]
+        lows, highs, innermost = own.lows, own.highs, _most_frequent(own.subjects)
         order = np.argsort(innermost, kind="stable")
         numbers, firsts = np.unique(innermost[order], return_index=True)
         for number, chosen in zip(numbers.tolist(), np.split(order, firsts[1:]), strict=False):
@@ -58,12 +63,12 @@ def timeline(
                 _bins_of(busy, number)[:] += _spread(lows[chosen], highs[chosen], width)
         if process.header["level"] != RecordLevel.TRACE:
             for subject, low, high, members in _untimed(lane.events):
-                spread = _spread(_seconds(low - start, s), _seconds(high - start, s), width)
+                spread = _spread(seconds(low - start, s), seconds(high - start, s), width)
                 _bins_of(busy, subject)[:] += members * np.minimum(
                     spread * _counted_only(lane, subject), width
                 )
         begins, lengths = _waits(lane.events)
-        waiting += _spread(_seconds(begins - start, s), _seconds(begins - start + lengths, s), width)
+        waiting += _spread(seconds(begins - start, s), seconds(begins - start + lengths, s), width)
     if not busy:
         return None
     order_by_time = sorted(busy, key=lambda number: -float(busy[number].sum()))
@@ -109,10 +114,6 @@ def _bins_of(busy: dict[int, Floats], subject: int) -> Floats:
     """The bins of a subject; of very many subjects, those of all that have no room share theirs."""
     kept = subject if subject in busy or len(busy) < _MOST_SUBJECTS else NO_SUBJECT
     return busy.setdefault(kept, np.zeros(BINS))
-
-
-def _seconds(ticks: Integers, s: float) -> Floats:
-    return ticks.astype(np.float64) * s
 
 
 def rounded(values: Floats) -> tuple[float, ...]:
@@ -164,4 +165,4 @@ def _waits(events: Records) -> tuple[Integers, Integers]:
 
 def _spread(lows: Floats, highs: Floats, width: float) -> Floats:
     """Seconds of the spans [low, high) that fall into each bin."""
-    return np.maximum(np.diff(covered_until(lows, highs, np.linspace(0.0, BINS * width, BINS + 1))), 0.0)
+    return np.maximum(np.diff(Coverage.of(lows, highs).until(np.linspace(0.0, BINS * width, BINS + 1))), 0.0)

@@ -15,6 +15,7 @@ from trimtab.analysis.step_work import Floats, Integers
 from trimtab.model.enumerations import Schedule
 from trimtab.traces.columns import numbered, ordered
 from trimtab.traces.steps import NO_PIECE, StepLinks, Steps
+from trimtab.traces.steps.model import same
 
 SHARED_SCHEDULES = (Schedule.DYNAMIC, Schedule.GUIDED)
 
@@ -120,12 +121,18 @@ class Replays:
     def _loops(self, change: Change) -> tuple[Integers, Integers]:
         """For all steps: the loop whose shared chunk the step is, and the loop that its lane leaves with it; 0: none."""
         loops = self.steps.loops
+        if not self._has_loops:
+            return same(0, len(self.steps)), same(0, len(self.steps))
         is_shared = np.isin(loops.schedule, SHARED_SCHEDULES) & self.steps.has_shared_chunks
         if change.shared_loops is not None:
             is_shared |= change.shared_loops
         loop, leaves = np.where(is_shared, loops.loop, 0), np.where(is_shared, loops.leaves, 0)
         _, place = numbered(np.concatenate([[0], loop, leaves]))
         return place[1 : len(loop) + 1], place[len(loop) + 1 :]
+
+    @cached_property
+    def _has_loops(self) -> bool:
+        return bool(self.steps.loops.loop.any() or self.steps.loops.leaves.any())
 
     def _leads(self, change: Change) -> NDArray[np.int64]:
         """Who does not wait for a lock is not woken, either."""

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.traces.compiled_columns import first_rows, order_of
+
 Integers = NDArray[np.int64]
 # Of numbers that are so close to each other a table says where each is; of others they are searched.
 _TABLE_ROWS_A_NUMBER, _LEAST_TABLE = 4, 1024
@@ -44,14 +46,16 @@ def ordered(major: NDArray[Any], minor: Integers, *further: NDArray[Any]) -> Int
     both = major.astype(np.int64) - least
     both <<= bits
     both |= minor - earliest
-    order = np.argsort(both)
+    order = order_of(both.view(np.uint64))
+    if not further:
+        return order
     both = both[order]
     follows = np.append(False, both[1:] == both[:-1])
     if not follows.any():
         return order
     rows = np.flatnonzero(follows | np.append(follows[1:], False))
     equal, group = order[rows], np.cumsum(~follows[rows])
-    order[rows] = equal[np.lexsort((equal, *(column[equal] for column in further[::-1]), group))]
+    order[rows] = equal[np.lexsort((*(column[equal] for column in further[::-1]), group))]
     return order
 
 
@@ -111,28 +115,11 @@ class Groups:
     def latest(self, wanted: Integers, until: Integers) -> Integers:
         """The latest row of each wanted number until then, the last of equal ones; -1: none."""
         group = self.places.of(wanted)
-        behind = self._first_row(group, until, is_behind=True)
+        behind = first_rows(self.time, self.first, group, until, is_behind=True)
         return np.where((group >= 0) & (behind > self.first[group]), behind - 1, -1)
 
     def earliest(self, wanted: Integers, since: Integers) -> Integers:
         """The earliest row of each wanted number from then on, the first of equal ones; -1: none."""
         group = self.places.of(wanted)
-        row = self._first_row(group, since, is_behind=False)
+        row = first_rows(self.time, self.first, group, since, is_behind=False)
         return np.where((group >= 0) & (row < self.first[group + 1]), row, -1)
-
-    def _first_row(self, group: Integers, moment: Integers, is_behind: bool) -> Integers:
-        """Of each group the first row behind a moment, or at it; one behind its last row where there is none.
-
-        All groups are halved together, and most have few rows.
-        """
-        low, high = self.first[group], self.first[group + 1]
-        asked = np.flatnonzero((group >= 0) & (high > low))
-        middle = high[asked] - 1  # what is asked for is late in most groups
-        while len(asked):
-            time = self.time[middle]
-            is_early = time <= moment[asked] if is_behind else time < moment[asked]
-            low[asked[is_early]] = middle[is_early] + 1
-            high[asked[~is_early]] = middle[~is_early]
-            asked = asked[low[asked] < high[asked]]
-            middle = (low[asked] + high[asked]) >> 1
-        return low

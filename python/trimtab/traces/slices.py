@@ -123,10 +123,9 @@ class _Items:
 
 def ticks_since(ticks: NDArray[np.uint64], start: int, end: int) -> Integers:
     """Ticks since `start`, of what lies between it and `end`; what a damaged file has outside is moved there."""
-    ticks_after_start: Integers = (
-        np.clip(ticks, np.uint64(start), np.uint64(end)) - np.uint64(start)
-    ).astype(np.int64)
-    return ticks_after_start
+    ticks_after_start = np.clip(ticks, np.uint64(start), np.uint64(end))
+    ticks_after_start -= np.uint64(start)
+    return ticks_after_start.view(np.int64)
 
 
 def lane_slices(events: Records, start: int, end: int, ns_per_tick: float) -> Slices:
@@ -148,16 +147,19 @@ def lane_slices(events: Records, start: int, end: int, ns_per_tick: float) -> Sl
 
 def _in_order(events: Records, ticks: Integers, end: int, long_wait: int) -> _Items:
     """Events in the order in which they were recorded, with the begins of spans and the ends of chunks put in."""
-    kind, count = events["kind"], len(events)
+    kind, count = np.ascontiguousarray(events["kind"]), len(events)
     is_span = (kind == EventKind.LOOP) | (kind == EventKind.WAIT) | (kind == EventKind.LOCK)
-    duration = np.where(is_span, np.minimum(events["a"], np.uint64(1 << 62)).astype(np.int64), 0)
+    spans = np.flatnonzero(is_span)
+    recorded = ticks.copy()
+    recorded[spans] += np.minimum(events["a"][spans], np.uint64(1 << 62)).astype(np.int64)
     # When each was recorded. Running maximum: a wait's duration leaves out the tasks that ran in it.
-    recorded = np.minimum(np.maximum.accumulate(ticks + duration), end) if count else ticks
+    np.maximum.accumulate(recorded, out=recorded)
+    np.minimum(recorded, end, out=recorded)
     parts = [
-        *_span_begins(events, ticks, recorded, is_span, long_wait),
-        _chunk_ends(events, recorded),
-        _state_ends(events, recorded),
-        _suspensions(events, recorded),
+        *_span_begins(events, ticks, recorded, spans, long_wait),
+        _chunk_ends(events, kind, recorded),
+        _state_ends(events, kind, recorded),
+        _suspensions(kind, recorded),
     ]
     place, time, order, change, role, source = (
         np.concatenate([part[at] for part in parts]) for at in range(6)
@@ -174,23 +176,25 @@ def _in_order(events: Records, ticks: Integers, end: int, long_wait: int) -> _It
         np.empty(total, np.int64),
     )
     # A worker at work shows by its tasks; an edge without a cause is of tasks and not of a moment.
-    is_hidden = (kind == EventKind.WORKER_STATE) & (events["arg"] <= WorkerState.RUNS)
-    is_hidden |= (kind == EventKind.EDGE) & (events["arg"] == WaitCause.OTHER)
-    items.ticks[own_places], items.change[own_places] = recorded, np.where(is_hidden, _DROPPED, _CHANGE[kind])
+    states, edges = np.flatnonzero(kind == EventKind.WORKER_STATE), np.flatnonzero(kind == EventKind.EDGE)
+    own_change = _CHANGE[kind]
+    own_change[states[events["arg"][states] <= WorkerState.RUNS]] = _DROPPED
+    own_change[edges[events["arg"][edges] == WaitCause.OTHER]] = _DROPPED
+    items.ticks[own_places], items.change[own_places] = recorded, own_change
     items.role[own_places], items.source[own_places] = _ROLE[kind], np.arange(count)
     items.ticks[position], items.change[position] = time[by_place], change[by_place]
     items.role[position], items.source[position] = role[by_place], source[by_place]
-    return items.pick(items.change != _DROPPED)
+    is_shown = items.change != _DROPPED
+    return items if is_shown.all() else items.pick(is_shown)
 
 
 _Part = tuple[Integers, Integers, Integers, Integers, Integers, Integers]
 
 
 def _span_begins(
-    events: Records, ticks: Integers, recorded: Integers, is_span: NDArray[np.bool_], long_wait: int
+    events: Records, ticks: Integers, recorded: Integers, spans: Integers, long_wait: int
 ) -> list[_Part]:
     """Place, time, order, change, role and source of the begins of spans, and of the waits for locks."""
-    spans = np.flatnonzero(is_span)
     kind = events["kind"][spans]
     waited = np.where(
         kind == EventKind.LOCK, np.minimum(events["b"][spans], np.uint64(1 << 62)).astype(np.int64), 0
@@ -201,9 +205,10 @@ def _span_begins(
     place = np.minimum(np.searchsorted(recorded, begin, side="right"), spans)
     # A loop begins before the chunk that was taken at the same tick.
     loops = np.flatnonzero(kind == EventKind.LOOP)
-    chunks_later = np.maximum.accumulate(2 * recorded + (events["kind"] == EventKind.CHUNK))
-    earlier = np.searchsorted(chunks_later, 2 * begin[loops], side="right")
-    place[loops] = np.minimum(place[loops], earlier)
+    if len(loops):
+        chunks_later = np.maximum.accumulate(2 * recorded + (events["kind"] == EventKind.CHUNK))
+        earlier = np.searchsorted(chunks_later, 2 * begin[loops], side="right")
+        place[loops] = np.minimum(place[loops], earlier)
     ones_of_spans = np.ones(len(spans), np.int64)
     begins = (place, begin, -2 * spans, ones_of_spans, _ROLE[kind].astype(np.int64), spans)
     locks = np.flatnonzero(waited > 0)
@@ -216,9 +221,8 @@ def _span_begins(
     return [begins, wait_begins, wait_ends]
 
 
-def _chunk_ends(events: Records, recorded: Integers) -> _Part:
+def _chunk_ends(events: Records, kind: NDArray[np.uint16], recorded: Integers) -> _Part:
     """A chunk lasts until the lane takes the next one of the loop, or leaves the loop."""
-    kind = events["kind"]
     related = np.flatnonzero((kind == EventKind.CHUNK) | (kind == EventKind.LOOP))
     subjects = events["subject"][related]
     order = np.argsort(subjects, kind="stable")
@@ -227,9 +231,9 @@ def _chunk_ends(events: Records, recorded: Integers) -> _Part:
     return _ends(Role.CHUNK, current[is_ended], following[is_ended], events, recorded)
 
 
-def _state_ends(events: Records, recorded: Integers) -> _Part:
+def _state_ends(events: Records, kind: NDArray[np.uint16], recorded: Integers) -> _Part:
     """A worker is in a state until it tells of the next one."""
-    states = np.flatnonzero(events["kind"] == EventKind.WORKER_STATE)
+    states = np.flatnonzero(kind == EventKind.WORKER_STATE)
     is_shown = events["arg"][states[:-1]] > WorkerState.RUNS
     return _ends(Role.STATE, states[:-1][is_shown], states[1:][is_shown], events, recorded)
 
@@ -247,9 +251,9 @@ def _ends(role: Role, source: Integers, place: Integers, events: Records, record
     )
 
 
-def _suspensions(events: Records, recorded: Integers) -> _Part:
+def _suspensions(kind: NDArray[np.uint16], recorded: Integers) -> _Part:
     """An instant in each part that ends since the task was suspended."""
-    place = np.flatnonzero(events["kind"] == EventKind.TASK_SUSPENDED)
+    place = np.flatnonzero(kind == EventKind.TASK_SUSPENDED)
     zeros = np.zeros(len(place), np.int64)
     return place, recorded[place], zeros, zeros, zeros + int(Role.SUSPENDED), place
 

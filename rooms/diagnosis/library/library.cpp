@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "trimtab/diagnosis/blame.hpp"
+#include "trimtab/diagnosis/columns.hpp"
 #include "trimtab/diagnosis/critical_path.hpp"
 #include "trimtab/diagnosis/replay.hpp"
 
@@ -107,6 +108,22 @@ std::vector<begun_step> begun_steps(const step_table& table) {
   return steps;
 }
 
+// Rows by group and time, as python/trimtab/traces/compiled_columns.py has them.
+struct group_table {
+  const std::int64_t* time;
+  std::size_t rows;
+  const std::int64_t* first;
+  std::size_t groups;
+  grouped_times times() const { return {{time, rows}, {first, groups + 1}}; }
+};
+
+// Moments, each with its group; below 0: none.
+struct moment_table {
+  const std::int64_t* group;
+  const std::int64_t* moment;
+  std::size_t count;
+};
+
 struct text_room {
   char* text;
   std::size_t bytes;
@@ -152,5 +169,27 @@ __attribute__((visibility("default"))) std::size_t trimtab_replay(const step_tab
 __attribute__((visibility("default"))) std::size_t trimtab_replay_end(const step_table* table, std::int64_t* to,
                                                                       std::size_t room, const text_room* error) noexcept {
   return results([&] { return std::vector{replayed_of(*table).end_ns}; }, to, room, error);
+}
+
+// Returns `failed` where memory is short.
+__attribute__((visibility("default"))) std::size_t trimtab_order(const std::uint64_t* keys, std::size_t count,
+                                                                 std::int64_t* to) noexcept {
+  try {
+    order_of({keys, count}, {to, count});
+    return count;
+  } catch (const std::exception&) {
+    return failed;
+  }
+}
+
+// One row for each moment; one behind all rows where it has no group.
+__attribute__((visibility("default"))) void trimtab_first_rows(const group_table* table, const moment_table* wanted,
+                                                               std::uint32_t is_behind, std::int64_t* to) noexcept {
+  const bound edge = is_behind != 0 ? bound::behind : bound::at_or_behind;
+  for (std::size_t at = 0; at < wanted->count; ++at) {
+    const std::int64_t group = wanted->group[at];
+    to[at] = group < 0 ? table->first[table->groups]
+                       : first_row(table->times(), static_cast<std::size_t>(group), wanted->moment[at], edge);
+  }
 }
 }

@@ -32,6 +32,25 @@ _BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
+class LanePieces:
+    """Pieces of each lane of a process, without the events that they come from.
+
+    Attributes:
+        pieces: of each lane, as `numbers` and `took_part` (whether it ran parts of regions or tasks).
+    """
+
+    pieces: tuple[Pieces, ...]
+    numbers: tuple[int, ...]
+    took_part: tuple[bool, ...]
+    ns_per_tick: float
+
+    def intervals(self) -> Intervals:
+        """The pieces as intervals, in nanoseconds."""
+        finished = _finished(joined(self.pieces), self.numbers, self.ns_per_tick)
+        return replace(finished, took_part=self.took_part, process_of=(0,) * len(finished.groups))
+
+
+@dataclass(frozen=True)
 class Lanes:
     """The lanes of a process that take part, with what is known of them; `pieces` has an entry for each lane.
 
@@ -39,10 +58,21 @@ class Lanes:
     """
 
     parts: tuple[LaneParts, ...]
-    known: Known
+    teams: Teams
+    gifts: Gifts
+    holds: Holds
     pieces: tuple[Pieces, ...]
     ns_per_tick: float
     has_switches: bool = False
+
+    def without_events(self) -> LanePieces:
+        """Of a long trace the events and what is known of them take gigabytes, the pieces less."""
+        return LanePieces(
+            self.pieces,
+            tuple(parts.lane.id for parts in self.parts),
+            tuple(bool(len(parts.works)) for parts in self.parts),
+            self.ns_per_tick,
+        )
 
 
 def lanes_of(trace: Trace, built: Sequence[LaneParts] | None = None) -> Lanes | None:
@@ -72,7 +102,15 @@ def lanes_of(trace: Trace, built: Sequence[LaneParts] | None = None) -> Lanes | 
         else:
             lane_pieces = _pieces(parts, at, known, trace.end_ticks - start)
         pieces.append(without_cpu(lane_pieces, absences[at]))
-    return Lanes(tuple(used), known, tuple(pieces), process.ns_per_tick, len(switches) > 0)
+    return Lanes(
+        tuple(used),
+        known.teams,
+        known.gifts,
+        known.holds,
+        tuple(pieces),
+        process.ns_per_tick,
+        len(switches) > 0,
+    )
 
 
 def intervals_of(trace: Trace) -> Intervals | None:
@@ -83,10 +121,7 @@ def intervals_of(trace: Trace) -> Intervals | None:
 
 def intervals_of_lanes(lanes: Lanes) -> Intervals:
     """The pieces as intervals, in nanoseconds."""
-    numbers = tuple(parts.lane.id for parts in lanes.parts)
-    took_part = tuple(bool(len(parts.works)) for parts in lanes.parts)
-    finished = _finished(joined(lanes.pieces), numbers, lanes.ns_per_tick)
-    return replace(finished, took_part=took_part, process_of=(0,) * len(finished.groups))
+    return lanes.without_events().intervals()
 
 
 def _is_used(parts: LaneParts, has_workers: bool) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trimtab.traces.columns import different, small
 from trimtab.traces.intervals.build import Lanes
@@ -22,6 +25,7 @@ from trimtab.traces.steps.model import (
     StepLoops,
     StepPieces,
     Steps,
+    same,
 )
 from trimtab.traces.steps.tasks import TaskSteps, demands_of_tasks
 
@@ -39,6 +43,28 @@ def steps_of_lanes(lanes: Lanes) -> Steps | None:
 def _lane(lanes: Lanes, at: int, demands: Demands, arrivals: Arrivals, loops: Loops) -> LaneSteps:
     cuts = [demands.at[demands.lane == at], arrivals.until[arrivals.lane == at]]
     return steps_of_lane(lanes, at, different(np.concatenate(cuts)), different(loops.cuts(at)))
+
+
+_Columns = tuple[NDArray[Any], ...]
+_NONE = np.empty(0, np.int64)
+
+
+def _narrow(columns: _Columns, count: int) -> _Columns:
+    """Of links, as `_Builder` makes them: steps and pieces are below `count`."""
+    to_step, from_step, from_piece, within, latency, is_lock, ready = columns
+    steps = (small(column, count) for column in (to_step, from_step, from_piece))
+    return *steps, within, latency, is_lock.astype(np.bool_, copy=False), ready
+
+
+def _joined_columns(tables: list[_Columns]) -> Iterator[NDArray[Any]]:
+    """Column by column; the parts of each are freed before the next one is made."""
+    columns = [list(parts) for parts in zip(*tables, strict=True)]
+    tables.clear()
+    while columns:
+        parts = columns.pop(0)
+        filled = [part for part in parts if len(part)] or parts[:1]
+        del parts
+        yield np.concatenate(filled) if len(filled) > 1 else filled[0]
 
 
 class _Builder:
@@ -70,25 +96,28 @@ class _Builder:
         count, joins = len(self._begin), arrivals.count
         tasks = demands_of_tasks(self._lanes, self._task_steps())
         clocks = len(tasks.without_giver)
-        parts = [
-            self._of_demands(demands.lane, demands.at, demands.giver, demands.given, demands.is_lock),
-            self._into_joins(arrivals, count),
-            self._out_of_joins(arrivals, count),
-            self._from_pieces(tasks.step, tasks.giver, tasks.given, tasks.is_lock),
-            self._after_steps(tasks.later, tasks.earlier),
-            self._of_clock(tasks.without_giver, tasks.ready, count + joins),
-        ]
         count_all = len(self._step) + joins + clocks
-        to_step, from_step, from_piece = (
-            small(np.concatenate([part[at] for part in parts]), count_all) for at in range(3)
+        makers = (
+            lambda: self._of_demands(
+                demands.lane, demands.at, demands.giver, demands.given, demands.is_lock
+            ),
+            lambda: self._into_joins(arrivals, count),
+            lambda: self._out_of_joins(arrivals, count),
+            lambda: self._from_pieces(tasks.step, tasks.giver, tasks.given, tasks.is_lock),
+            lambda: self._after_steps(tasks.later, tasks.earlier),
+            lambda: self._of_clock(tasks.without_giver, tasks.ready, count + joins),
         )
-        within, latency, is_lock, ready = (np.concatenate([part[at] for part in parts]) for at in range(3, 7))
-        del parts
+        # One after the other, and each in few bytes: there may be tens of millions of links.
+        to_step, from_step, from_piece, within, latency, is_lock, ready = _joined_columns(
+            [_narrow(make(), count_all) for make in makers]
+        )
+        tasks = replace(tasks, step=_NONE, giver=_NONE, given=_NONE, later=_NONE, earlier=_NONE)
         nothing = np.zeros(joins + clocks, np.int64)
         begin = np.concatenate([self._begin, nothing])
         lane = np.concatenate([self._lane_of_step, nothing - 1])
-        phase = np.full(len(begin), NO_STEP, np.int64)
-        phase[:count] = self._phases(arrivals, count)
+        phase = same(NO_STEP, len(begin))
+        if joins:
+            phase = np.append(self._phases(arrivals, count), nothing + NO_STEP)
         start = int(self._low.min())
         lead_ns = self._in_ns(self._leads(to_step, ready, len(begin), start))
         del ready
@@ -109,7 +138,7 @@ class _Builder:
                 from_piece,
                 self._in_ns(within),
                 self._in_ns(latency),
-                is_lock.astype(np.bool_),
+                is_lock,
                 np.zeros(len(to_step), np.bool_),
             ),
             np.concatenate([self._first_of_step, nothing + NO_PIECE]),
@@ -123,7 +152,7 @@ class _Builder:
             len(self._built),
             sum(parts.is_worker for parts in self._lanes.parts),
             int((self._high.max() - start) * self._ns),
-            np.zeros(len(begin), np.int64),
+            same(0, len(begin)),
             (sum(parts.is_worker for parts in self._lanes.parts),),
             round(start * self._ns),
             count + joins + np.flatnonzero(tasks.is_message),
@@ -133,6 +162,8 @@ class _Builder:
         )
 
     def _loops(self, loops: Loops, count: int) -> StepLoops:
+        if not len(loops.lane):
+            return StepLoops.nothing(count)
         placed = replace(loops, lane=self._place_of_lane[loops.lane])
         steps = LoopSteps(self._lane_of_step, self._begin, self._end, self._has_no_gap())
         made = loops_of_steps(placed, steps, count)
@@ -191,12 +222,10 @@ class _Builder:
         # A step cannot wait for itself, nor for what begins later: of damaged files.
         is_known = (to_step >= 0) & (piece >= 0) & (given <= self._begin[to_step])
         is_known &= self._step[piece] != to_step
-        to_step, piece, given, is_lock = (
-            to_step[is_known],
-            piece[is_known],
-            given[is_known],
-            is_lock[is_known],
-        )
+        if not is_known.all():
+            to_step, piece, given, is_lock = (
+                column[is_known] for column in (to_step, piece, given, is_lock)
+            )
         end = np.minimum(given, self._high[piece])
         return (
             to_step,

@@ -64,6 +64,8 @@ def steps_of_lane(lanes: Lanes, at: int, cuts: Integers, chunks: Integers) -> La
     is_first |= _is_in(cuts, pieces.low) if len(cuts) else ~before
     is_first[0] = True
     part = np.cumsum(is_first) - 1
+    if not len(chunks):
+        return LaneSteps(pieces, part, owner, part)
     is_first |= _is_in(chunks, pieces.low)
     return LaneSteps(pieces, np.cumsum(is_first) - 1, owner, part)
 

@@ -7,6 +7,7 @@ import numpy as np
 from trimtab.traces.intervals.build import Lanes
 from trimtab.traces.intervals.model import Doing, Integers
 from trimtab.traces.intervals.pieces import Pieces
+from trimtab.traces.steps.model import same
 
 
 def delays_of(lanes: Lanes, lane: Integers, lead_ns: Integers) -> Integers:
@@ -20,9 +21,9 @@ def delays_of(lanes: Lanes, lane: Integers, lead_ns: Integers) -> Integers:
         lane: place of each step's lane, shape (steps,).
         lead_ns: of each step, in the same order.
     """
-    delays = np.zeros(len(lead_ns), np.int64)
     if not lanes.has_switches:
-        return delays
+        return same(0, len(lead_ns))
+    delays = np.zeros(len(lead_ns), np.int64)
     for at, (parts, pieces) in enumerate(zip(lanes.parts, lanes.pieces, strict=True)):
         rest_ns = int(parts.lane.header["run_delay_ns"]) - _preempted_ns(pieces, lanes.ns_per_tick)
         own = np.flatnonzero(lane == at)

@@ -86,7 +86,7 @@ def _of_waits(lanes: Lanes) -> Sequence[_Table]:
 
 def _of_locks(lanes: Lanes) -> _Table:
     """Each holder of a lock waits for the one before, of locks that somebody waited for."""
-    holds = lanes.known.holds
+    holds = lanes.holds
     is_next = (holds.subject[1:] == holds.subject[:-1]) & (holds.lane[1:] != holds.lane[:-1])
     later = np.flatnonzero(is_next) + 1
     waited = [parts.event("subject", begins_of(parts, Role.LOCK_WAIT)) for parts in lanes.parts]
@@ -97,7 +97,7 @@ def _of_locks(lanes: Lanes) -> _Table:
 
 def arrivals_of(lanes: Lanes) -> Arrivals:
     """At the ends of regions, and at barriers inside."""
-    teams = lanes.known.teams
+    teams = lanes.teams
     is_team = teams.instance > 0
     instances, join = numbered(teams.instance[is_team])
     _, first = np.unique(join, return_index=True)

@@ -121,6 +121,8 @@ def _of_lane(parts: LaneParts, at: int) -> _Table:
 def loops_of_steps(loops: Loops, steps: LoopSteps, count: int) -> StepLoops:
     """What each of `count` steps has to do with a loop; nothing with those of which not all chunks are steps."""
     visits = len(loops.lane)
+    if not visits:
+        return StepLoops.nothing(count)
     chunk = _starting(steps, loops.lane[loops.chunk_visit], loops.chunk_begin)
     leave = _starting(steps, loops.lane, loops.end - 1)
     until = np.append(loops.chunk_begin[1:], 0)
@@ -133,8 +135,8 @@ def loops_of_steps(loops: Loops, steps: LoopSteps, count: int) -> StepLoops:
     is_damaged[loops.loop[loops.chunk_visit[~is_step]]] = True
     is_damaged[loops.loop[leave < 0]] = True
     intact = ~is_damaged[loops.loop]
-    made = StepLoops.nothing(count)
-    chosen = np.flatnonzero(intact[loops.chunk_visit]) if visits else np.zeros(0, np.int64)
+    made = StepLoops.nothing(count).writable()
+    chosen = np.flatnonzero(intact[loops.chunk_visit])
     visit = loops.chunk_visit[chosen]
     made.loop[chunk[chosen]] = loops.loop[visit]
     made.iterations[chunk[chosen]] = loops.iterations[chosen]

@@ -17,6 +17,11 @@ NO_STEP = -1
 NO_PIECE = -1
 
 
+def same(value: int, count: int) -> Integers:
+    """A column of that value, which takes no memory. To be read only."""
+    return np.broadcast_to(np.int64(value), (count,))
+
+
 @dataclass(frozen=True)
 class StepPieces:
     """What steps consist of, by lane and time; times in nanoseconds since the process began.
@@ -93,11 +98,13 @@ class StepLoops:
 
     @staticmethod
     def nothing(count: int) -> StepLoops:
-        """Of so many steps that are in no loop."""
-        loop, leaves, iterations, schedule = (np.zeros(count, np.int64) for _ in range(4))
-        return StepLoops(
-            loop, leaves, iterations, np.full(count, NO_SUBJECT, np.int64), schedule, np.arange(count)
-        )
+        """Of so many steps that are in no loop. To be read only."""
+        zeros = same(0, count)
+        return StepLoops(zeros, zeros, zeros, same(NO_SUBJECT, count), zeros, np.arange(count))
+
+    def writable(self) -> StepLoops:
+        """With columns of its own."""
+        return StepLoops(*(column.copy() for column in vars(self).values()))
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
     """By the events that make tasks ready."""
     order = ordered(steps.task, steps.begin)
     task, begin, number = steps.task[order], steps.begin[order], steps.step[order]
-    gifts = lanes.known.gifts
+    gifts = lanes.gifts
     place = Groups.of(task, begin).earliest(gifts.task, gifts.at)
     is_message = gifts.doing == int(Doing.MESSAGE)
     given = (place >= 0) & (gifts.lane != NO_LANE) & ~is_message

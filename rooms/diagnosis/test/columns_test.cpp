@@ -1,0 +1,71 @@
+#include "trimtab/diagnosis/columns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace trimtab::diagnosis {
+namespace {
+
+std::vector<std::int64_t> ordered(const std::vector<std::uint64_t>& keys) {
+  std::vector<std::int64_t> order(keys.size());
+  order_of(keys, order);
+  return order;
+}
+
+std::vector<std::int64_t> expected_order(const std::vector<std::uint64_t>& keys) {
+  std::vector<std::int64_t> order(keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](std::int64_t row) { return keys[static_cast<std::size_t>(row)]; });
+  return order;
+}
+
+TEST(columns, no_rows_and_one_row_have_an_order) {
+  EXPECT_EQ(ordered({}), (std::vector<std::int64_t>{}));
+  EXPECT_EQ(ordered({7}), (std::vector<std::int64_t>{0}));
+}
+
+TEST(columns, equal_keys_stay_as_they_are) {
+  EXPECT_EQ(ordered({2, 1, 2, 1, 0}), (std::vector<std::int64_t>{4, 1, 3, 0, 2}));
+}
+
+TEST(columns, the_order_is_that_of_a_stable_sort) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937_64 random(seed);
+    SCOPED_TRACE(seed);
+    const unsigned shift = static_cast<unsigned>(random() % 64);
+    std::vector<std::uint64_t> keys(random() % 3000);
+    for (std::uint64_t& key : keys) key = random() >> shift << random() % (shift + 1);
+    EXPECT_EQ(ordered(keys), expected_order(keys));
+  }
+}
+
+TEST(columns, the_first_row_is_that_of_a_look_at_each) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937_64 random(seed);
+    SCOPED_TRACE(seed);
+    std::vector<std::int64_t> time, first{0};
+    for (std::size_t group = 0; group < 5; ++group) {
+      const std::size_t begin = time.size();
+      for (std::size_t row = random() % 9; row > 0; --row) time.push_back(static_cast<std::int64_t>(random() % 12));
+      std::sort(time.begin() + static_cast<std::ptrdiff_t>(begin), time.end());
+      first.push_back(static_cast<std::int64_t>(time.size()));
+    }
+    for (std::size_t group = 0; group < 5; ++group)
+      for (std::int64_t moment = -1; moment < 13; ++moment)
+        for (const bound edge : {bound::behind, bound::at_or_behind}) {
+          std::int64_t row = first[group];
+          while (row < first[group + 1] && (time[static_cast<std::size_t>(row)] < moment ||
+                                            (edge == bound::behind && time[static_cast<std::size_t>(row)] == moment)))
+            ++row;
+          EXPECT_EQ(first_row({time, first}, group, moment, edge), row);
+        }
+  }
+}
+
+}  // namespace
+}  // namespace trimtab::diagnosis
