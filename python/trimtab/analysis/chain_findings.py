@@ -73,28 +73,34 @@ def _is_replayed(charge: Charge, diagnosis: Diagnosis) -> bool:
     )
 
 
-def imbalance_besides(findings: Sequence[Finding], job: Job) -> list[Finding]:
-    """Without the imbalance of regions that is there because their tasks wait for each other: whose lane runs them is chance."""
-    explained_s: dict[str, float] = {}
-    for entry in findings:
-        if entry.cause == Cause.TASK_CHAIN and entry.subject is not None:
-            for region in _regions_around(job, entry):
-                explained_s[region] = explained_s.get(region, 0.0) + entry.gain_s
+def besides_chains(findings: Sequence[Finding], job: Job) -> list[Finding]:
+    """Without what chains explain of imbalance, since chance says which lane runs their tasks, and of too few ready tasks."""
+    chains = [entry for entry in findings if entry.cause == Cause.TASK_CHAIN and entry.subject is not None]
+    regions_s: dict[str, float] = {}
+    for entry in chains:
+        for region in _regions_around(job, entry):
+            regions_s[region] = regions_s.get(region, 0.0) + entry.gain_s
     kept = []
     for entry in findings:
-        less_s = explained_s.get(entry.subject or "", 0.0) if entry.cause == Cause.IMBALANCE else 0.0
+        less_s = 0.0
+        if entry.cause == Cause.IMBALANCE:
+            less_s = regions_s.get(entry.subject or "", 0.0)
+        if entry.cause == Cause.STARVATION:
+            less_s = sum(chain.gain_s for chain in chains if set(chain.processes) & set(entry.processes))
         if less_s == 0.0:
             kept.append(entry)
         elif entry.gain_s - less_s >= _LEAST_GAIN_SHARE * job.observed_s:
-            kept.append(
-                replace(
-                    entry,
-                    gain_s=entry.gain_s - less_s,
-                    gain_low_s=max(entry.gain_low_s - less_s, 0.0),
-                    gain_high_s=entry.gain_high_s - less_s,
-                )
-            )
+            kept.append(_less(entry, less_s))
     return kept
+
+
+def _less(entry: Finding, less_s: float) -> Finding:
+    return replace(
+        entry,
+        gain_s=entry.gain_s - less_s,
+        gain_low_s=max(entry.gain_low_s - less_s, 0.0),
+        gain_high_s=entry.gain_high_s - less_s,
+    )
 
 
 def _regions_around(job: Job, entry: Finding) -> set[str]:

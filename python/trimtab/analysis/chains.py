@@ -13,7 +13,7 @@ from trimtab.analysis.blame_causes import cause_of
 from trimtab.analysis.charge_classes import classes_of
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces.columns import ordered
-from trimtab.traces.intervals import NO_LANE, Doing, Group, Intervals, Kind
+from trimtab.traces.intervals import NO_LANE, Doing, Group, Intervals, Kind, Pace
 
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
@@ -74,12 +74,14 @@ def chains_of(intervals: Intervals, charges: compiled.Table) -> tuple[Chain, ...
     lane = _lane_numbers(intervals)
     order = ordered(intervals.lane, intervals.begin_ns)
     first = np.searchsorted(intervals.lane[order], np.arange(len(intervals.lanes) + 1))
-    lanes = _Lanes(intervals, order, first)
+    lanes = _Lanes(intervals, charges, order, first)
     length = _lengths(intervals, charges, order)
 
-    def rank(at: int) -> tuple[int, int, int]:
-        """Of equally long ones the earliest, of these the one of the first lane."""
-        return -int(length[at]), int(charges["begin_ns"][at]), int(lane[charges["wait"][at]])
+    def rank(at: int) -> tuple[bool, int, int, int]:
+        """First those that take a core; of equally long ones the earliest, of these the one of the first lane."""
+        wait = charges["wait"][at]
+        takes_none = intervals.groups[intervals.group[wait]].doing is Doing.TASKS
+        return takes_none, -int(length[at]), int(charges["begin_ns"][at]), int(lane[wait])
 
     for at in _longest_of_classes(intervals, charges, length).tolist():
         key = cause_of_charge(intervals, charges, at)
@@ -99,9 +101,14 @@ def chains_of(intervals: Intervals, charges: compiled.Table) -> tuple[Chain, ...
     )
 
 
+def _is_doing(intervals: Intervals, wanted: tuple[Doing, ...]) -> Booleans:
+    of_groups = np.array([group.doing in wanted for group in intervals.groups], np.bool_)
+    chosen: Booleans = of_groups[intervals.group]
+    return chosen
+
+
 def _is_for_tasks(intervals: Intervals) -> Booleans:
-    of_groups = np.array([group.doing in _FOR_TASKS for group in intervals.groups], np.bool_)
-    chosen: Booleans = (intervals.kind == Kind.WAITING) & of_groups[intervals.group]
+    chosen: Booleans = (intervals.kind == Kind.WAITING) & _is_doing(intervals, _FOR_TASKS)
     return chosen
 
 
@@ -120,7 +127,11 @@ def _lengths(intervals: Intervals, charges: compiled.Table, order: Integers) -> 
     place, first = classes_of(intervals, charges)
     causes = [cause_of_charge(intervals, charges, at)[0] for at in first.tolist()]
     is_chain = np.array([cause is BlameCause.DEPENDENCE_CHAIN for cause in causes], np.bool_)[place]
-    return np.where(is_chain & _is_for_tasks(intervals)[charges["wait"]], whole, length)
+    of_waits = np.bincount(charges["wait"][is_chain], length[is_chain], len(order)).astype(np.int64)
+    waits = charges["wait"]
+    is_last = _is_doing(intervals, (Doing.NO_FURTHER_TASK,))[waits]
+    length = np.where(is_chain & is_last, of_waits[waits], length)
+    return np.where(is_chain & _is_for_tasks(intervals)[waits], whole, length)
 
 
 def _lane_numbers(intervals: Intervals) -> Integers:
@@ -163,6 +174,7 @@ class _Lanes:
     """Intervals by lane and time: `order`, and where each lane begins in it."""
 
     intervals: Intervals
+    charges: compiled.Table
     order: Integers
     first: Integers
 
@@ -172,11 +184,44 @@ class _Lanes:
         begin, end = int(charge["begin_ns"]), int(charge["end_ns"])
         tasks: tuple[Link, ...] = ()
         if cause is BlameCause.DEPENDENCE_CHAIN:
-            waits = self._waits_around(int(charge["wait"]))
-            tasks = self._tasks_that_end(waits)
+            tasks, (first, last) = self._tasks(int(charge["wait"]))
             if len(tasks) > 1:
-                begin, end = int(self.intervals.begin_ns[waits[0]]), int(self.intervals.end_ns[waits[-1]])
+                begin, end = first, last
         return Chain(cause, subject, begin, end, self.links(charge), process, tasks if len(tasks) > 1 else ())
+
+    def _tasks(self, wait: int) -> tuple[tuple[Link, ...], tuple[int, int]]:
+        """Those that a wait was for, and the time that it was for them."""
+        own = self.intervals
+        if own.groups[own.group[wait]].doing is Doing.NO_FURTHER_TASK:
+            return self._chained_tasks(wait)
+        waits = self._waits_around(wait)
+        return self._tasks_that_end(waits), (int(own.begin_ns[waits[0]]), int(own.end_ns[waits[-1]]))
+
+    def _chained_tasks(self, wait: int) -> tuple[tuple[Link, ...], tuple[int, int]]:
+        """Of a worker behind its last task: those that became ready meanwhile, one when the one before it had ended."""
+        own, charges = self.intervals, self.charges[self.charges["wait"] == wait]
+        charges = charges[
+            (charges["end"] == compiled.AT_INTERVAL) & (charges["culprit"] != compiled.NO_INTERVAL)
+        ]
+        charges = charges[np.argsort(charges["begin_ns"], kind="stable")]
+        tasks, chosen = list[Link](), list[np.void]()
+        for charge in charges:
+            link = self._link(int(charge["culprit"]))
+            if link.kind is Kind.BUSY and link.group.pace is Pace.CHAINED:
+                chosen.append(charge)
+                # A task that lost its CPU has several parts, and ends with the last one.
+                if not self._is_stopped(int(own.lane[charge["culprit"]]), link.end_ns):
+                    tasks.append(link)
+        if not chosen:
+            return (), (0, 0)
+        return tuple(tasks), (int(chosen[0]["begin_ns"]), int(chosen[-1]["end_ns"]))
+
+    def _is_stopped(self, lane: int, moment_ns: int) -> bool:
+        after = self._at(lane, moment_ns)
+        own = self.intervals
+        return after >= 0 and (
+            own.kind[after] == Kind.STOPPED or own.groups[own.group[after]].doing is Doing.BLOCKED
+        )
 
     def _waits_around(self, wait: int) -> list[int]:
         """A wait for tasks, and those of the same lane right before and behind it."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from trimtab.analysis.blame import basis_of_replay
-from trimtab.analysis.chain_findings import chain_findings, imbalance_besides
+from trimtab.analysis.chain_findings import besides_chains, chain_findings
 from trimtab.analysis.changes import ChangeKind, Prediction, Predictions
 from trimtab.analysis.diagnosis import Diagnosis
 from trimtab.analysis.findings import finding
@@ -57,7 +57,7 @@ def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
         _with_replayed_action(_predicted(entry, job, diagnosis), job, diagnosis)
         for entry in [*findings, *replayed]
     ]
-    return sorted(imbalance_besides(predicted, job), key=lambda entry: -entry.gain_s)
+    return sorted(besides_chains(predicted, job), key=lambda entry: -entry.gain_s)
 
 
 def _is_trusted(diagnosis: Diagnosis) -> bool:
