@@ -101,6 +101,46 @@ static void taskwait(int step) {
   }
 }
 
+// Tasks that wait for each other, beside a few that do not; who runs none waits at a barrier.
+static void task_chain(int step) {
+  int link = step;
+#pragma omp parallel
+#pragma omp single
+  for (int task = 0; task < 10; ++task) {
+#pragma omp task depend(inout : link)
+    work(1);
+    if (task < 3) {
+#pragma omp task
+      work(1);
+    }
+  }
+}
+
+// One thread waits for the chain that it makes, the other one at the barrier behind.
+static void chain_at_taskwait(int step) {
+  int link = step;
+#pragma omp parallel
+#pragma omp single
+  {
+    for (int task = 0; task < 8; ++task) {
+#pragma omp task depend(inout : link)
+      work(1);
+    }
+#pragma omp taskwait
+  }
+}
+
+// Chains beside each other, as long as there are threads: each thread has a ready task nearly all the time.
+static void many_chains(int step) {
+  int links[16] = {step};
+#pragma omp parallel
+#pragma omp single
+  for (int task = 0; task < 64; ++task) {
+#pragma omp task depend(inout : links[task % 16])
+    work(0.25);
+  }
+}
+
 static void ordered(int step) {
   (void)step;
 #pragma omp parallel for ordered schedule(static, 1)
@@ -147,6 +187,9 @@ int main(int count, char** arguments) {
                 {"lock", lock},
                 {"long-task", long_task},
                 {"taskwait", taskwait},
+                {"task-chain", task_chain},
+                {"chain-at-taskwait", chain_at_taskwait},
+                {"many-chains", many_chains},
                 {"ordered", ordered},
                 {"copyprivate", copyprivate},
                 {"sections", sections}};

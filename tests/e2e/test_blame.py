@@ -25,6 +25,8 @@ PLANTED = {
     "lock": "lock holder",
     "long-task": "straggler",
     "taskwait": "dependence chain",
+    "task-chain": "dependence chain",
+    "chain-at-taskwait": "dependence chain",
     "ordered": "dependence chain",
 }
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
@@ -95,6 +97,40 @@ def test_an_even_program_blames_no_region_for_much(run: Run, compiled: Compiled)
 
     report = long_enough(40, lambda steps: observe(run, program, "even", steps, "--trace"), is_clean)
     assert is_clean(report), report["blame"]
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+@pytest.mark.parametrize("fault", ["task-chain", "chain-at-taskwait"])
+def test_a_chain_of_tasks_is_a_finding_in_words(
+    run: Run, compiled: Compiled, fault: str, compiler: str
+) -> None:
+    def chain_of(report: dict[str, Any]) -> dict[str, Any] | None:
+        return next((row for row in report["findings"] if row["cause"] == "a chain of tasks"), None)
+
+    program = compiled(SOURCE, compiler)
+    report = long_enough(
+        20,
+        lambda steps: observe(run, program, fault, steps, "--trace"),
+        lambda report: bool(chain_of(report)),
+    )
+    found = chain_of(report)
+    assert found is not None, report["findings"]
+    assert "planted.c" in found["subject"] or "program" in found["subject"]
+    assert 0 < found["gain_s"] <= report["observed_s"] / 2
+    assert "no ready task" in found["chain"][0] or "waits for tasks" in found["chain"][0]
+    assert "which became ready when" in found["chain"][1]
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+@pytest.mark.parametrize("fault", ["many-chains", "long-task", "taskwait", "imbalance"])
+def test_other_tasks_are_no_chain(run: Run, compiled: Compiled, fault: str, compiler: str) -> None:
+    program = compiled(SOURCE, compiler)
+
+    def is_clean(report: dict[str, Any]) -> bool:
+        return all(row["cause"] != "a chain of tasks" for row in report["findings"])
+
+    report = long_enough(20, lambda steps: observe(run, program, fault, steps, "--trace"), is_clean)
+    assert is_clean(report), report["findings"]
 
 
 @pytest.mark.parametrize("fault", ["copyprivate", "sections"])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from synthetic import LaneFile, ProcessFiles, S, write_run
+from test_givers import chain_of_three
 from test_intervals import NAMES, fork, lane, lock, part, trace_of
 from trimtab.analysis.diagnosis import diagnosis_of
 from trimtab.analysis.report import build
@@ -82,3 +83,21 @@ def test_a_profile_has_formulas_and_no_replay(tmp_path: Path) -> None:
     )
     assert report.what_if == ()
     assert all(finding.gain_low_s == 0 and not finding.chain for finding in report.findings)
+
+
+def test_a_chain_of_tasks_is_a_finding_with_its_tasks(tmp_path: Path) -> None:
+    report = report_of(tmp_path, *chain_of_three(has_dependences=True), wall=10.0)
+    (found,) = [finding for finding in report.findings if finding.cause == Cause.TASK_CHAIN]
+    assert found.subject == "t" and found.gain_s == pytest.approx(3.5)
+    assert "no ready task for 7 s" in found.evidence
+    assert found.chain == (
+        "lane 1 has no ready task at a barrier of r, for 7 s from 2 s on",
+        "it ends at 9 s with t on lane 0, which became ready when t on lane 0 had ended, at 6 s",
+        "that one became ready when t on lane 0 had ended, at 4 s",
+        "t on lane 0 was running when the wait began, at 2 s",
+    )
+
+
+def test_independent_tasks_are_no_chain(tmp_path: Path) -> None:
+    report = report_of(tmp_path, *chain_of_three(has_dependences=False), wall=10.0)
+    assert all(finding.cause != Cause.TASK_CHAIN for finding in report.findings)

@@ -94,6 +94,65 @@ def test_at_a_barrier_a_member_waits_for_who_makes_tasks_and_then_for_who_runs_t
     assert (1, 5, 8, Doing.BARRIER, Kind.WAITING, 2) in rows
 
 
+def depends(second: float, earlier: int, later: int) -> list[tuple[float, bytes]]:
+    return instant(second, EventKind.EDGE, earlier, later, WaitCause.OTHER)
+
+
+def chain_of_three(has_dependences: bool) -> list[LaneFile]:
+    """The forker makes three tasks and runs them in the barrier, while the other member has nothing to do from 2 s on."""
+    made = [entry for number in (1, 2, 3) for entry in instant(1, EventKind.TASK_CREATED, number)]
+    if has_dependences:
+        made += depends(1, 1, 2) + depends(1, 2, 3)
+    runs = task(1, 4, 1) + task(4, 6, 2) + task(6, 9, 3)
+    return team([made, runs, wait(9, 9.5)], [wait(2, 9.5)])
+
+
+def test_who_waits_at_a_barrier_for_tasks_that_wait_for_each_other_waits_for_a_chain(tmp_path: Path) -> None:
+    trace = trace_of(tmp_path, *chain_of_three(has_dependences=True))
+    assert {row[:5] for row in rows_doing(trace, Doing.TASK_CHAIN)} == {
+        (1, 2, 4, Doing.TASK_CHAIN, Kind.WAITING),
+        (1, 4, 6, Doing.TASK_CHAIN, Kind.WAITING),
+        (1, 6, 9, Doing.TASK_CHAIN, Kind.WAITING),
+        (1, 9, 9.5, Doing.TASK_CHAIN, Kind.RESUMING),
+    }
+    diagnosis = diagnosis_of(trace)
+    assert diagnosis is not None
+    assert charges_of(diagnosis)[BlameCause.DEPENDENCE_CHAIN, TASK] == 7.0
+    (chain,) = [c for c in diagnosis.chains if c.cause is BlameCause.DEPENDENCE_CHAIN]
+    assert [(link.lane, link.begin_ns * 1e-9, link.end_ns * 1e-9) for link in chain.tasks] == [
+        (0, 1, 4),
+        (0, 4, 6),
+        (0, 6, 9),
+    ]
+    assert (chain.begin_ns * 1e-9, chain.end_ns * 1e-9) == (2, 9)
+
+
+def test_tasks_that_do_not_wait_for_each_other_are_no_chain(tmp_path: Path) -> None:
+    trace = trace_of(tmp_path, *chain_of_three(has_dependences=False))
+    assert not rows_doing(trace, Doing.TASK_CHAIN)
+    charges = charges_of(diagnosis_of(trace))
+    assert not any(cause is BlameCause.DEPENDENCE_CHAIN for cause, _ in charges)
+
+
+def test_a_task_that_was_ready_before_the_wait_began_is_no_chain(tmp_path: Path) -> None:
+    # Its input was there at 2 s, when both members had work.
+    made = instant(1, EventKind.TASK_CREATED, 1) + instant(1, EventKind.TASK_CREATED, 2) + depends(1, 1, 2)
+    trace = trace_of(
+        tmp_path, *team([made, task(1, 2, 1), task(2, 9, 2), wait(9, 9.5)], [task(1, 3, 3), wait(3, 9.5)])
+    )
+    assert not rows_doing(trace, Doing.TASK_CHAIN)
+    assert charges_of(diagnosis_of(trace))[BlameCause.LAST_ARRIVAL, TASK] == 6.0
+
+
+def test_the_last_to_come_to_a_barrier_ran_a_chain_before(tmp_path: Path) -> None:
+    # The other member waits at the barrier; the forker runs the chain in its taskwait, and works for a second behind it.
+    made = instant(1, EventKind.TASK_CREATED, 1) + instant(1, EventKind.TASK_CREATED, 2) + depends(1, 1, 2)
+    trace = trace_of(tmp_path, *team([made, task(1, 4, 1), task(4, 8, 2), wait(9, 9.5)], [wait(2, 9.5)]))
+    charges = charges_of(diagnosis_of(trace))
+    assert charges[BlameCause.DEPENDENCE_CHAIN, TASK] == 6.0
+    assert charges[BlameCause.LAST_ARRIVAL, REGION] == 1.0
+
+
 def test_the_forker_waits_for_tasks_that_run_in_the_barrier_of_the_join(tmp_path: Path) -> None:
     trace = trace_of(tmp_path, lane(fork(0, 9), part(0, 2)), lane(part(0, 3), task(3, 8, 5)))
     assert (0, 2, 8, Doing.JOIN, Kind.WAITING, 1) in known(trace)

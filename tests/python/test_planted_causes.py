@@ -73,6 +73,41 @@ def test_late_wake_ups_are_a_finding(tmp_path: Path, seed: int) -> None:
     assert found.gain_low_s <= found.gain_s <= found.gain_high_s and found.gain_s == saved_s
 
 
+@pytest.mark.parametrize("workers", [2, 4])
+@pytest.mark.parametrize("others", [40, 80])
+def test_a_chain_beside_other_tasks_is_a_finding(tmp_path: Path, workers: int, others: int) -> None:
+    def program(has_chain: bool) -> TaskProgram:
+        links = range(1, 61)
+        chain = [Task("link", 200_000, inputs=(at - 1,) if has_chain and at > 1 else ()) for at in links]
+        rest = [Task("other", 200_000)] * others
+        return TaskProgram(
+            workers, (Task("root", 0, tuple(range(1, 61 + others)), waits=True), *chain, *rest)
+        )
+
+    machine = Machine(workers)
+    recording = simulate_tasks(program(True), machine, 1)
+    cost_s = (recording.makespan_ns - simulate_tasks(program(False), machine, 1).makespan_ns) * 1e-9
+    report = report_of(recording, tmp_path)
+    found = [finding for finding in report.findings if finding.cause == Cause.TASK_CHAIN]
+    if cost_s < 0.01 * report.observed_s:
+        assert not found
+        return
+    (chain,) = found
+    assert chain.subject == "link" and chain is report.findings[0]
+    assert chain.gain_s == pytest.approx(cost_s, rel=0.1)
+    assert "has no further task" in chain.chain[0] or "has no task" in chain.chain[0]
+    assert "with link on lane" in chain.chain[1]
+    assert all(finding.cause != Cause.STARVATION for finding in report.findings)
+
+
+@pytest.mark.parametrize("chains", [4, 8])
+def test_chains_that_fill_all_workers_are_no_finding(tmp_path: Path, chains: int) -> None:
+    tasks = [Task("link", 200_000, inputs=(at - chains,) if at > chains else ()) for at in range(1, 201)]
+    program = TaskProgram(4, (Task("root", 0, tuple(range(1, 201)), waits=True), *tasks))
+    report = report_of(simulate_tasks(program, Machine(4), 1), tmp_path)
+    assert all(finding.cause != Cause.TASK_CHAIN for finding in report.findings), report.findings
+
+
 def test_a_clean_run_has_no_finding(tmp_path: Path) -> None:
     for seed in range(FIRST, FIRST + (FUZZ // 5 or 12)):
         report = report_of(clean_case(seed).simulate(), tmp_path)

@@ -17,11 +17,13 @@ _PACES = {
 }
 # What a task is to blame for that others wait for, whatever they wait for.
 _OF_ITSELF = (Pace.STRAGGLER, Pace.PREEMPTED)
+_FOR_TASKS = (Doing.DEPENDENCE, Doing.TASKWAIT, Doing.TASK_CHAIN, Doing.SPAWN)
 # Of a wait whose giver works.
 _OF_WAITS = {
     Doing.LOCK: BlameCause.LOCK_HOLDER,
     Doing.TASK_LOCK: BlameCause.LOCK_HOLDER,
     Doing.TASKWAIT: BlameCause.DEPENDENCE_CHAIN,
+    Doing.TASK_CHAIN: BlameCause.DEPENDENCE_CHAIN,
     Doing.DEPENDENCE: BlameCause.DEPENDENCE_CHAIN,
     Doing.SPAWN: BlameCause.SPAWN_RATE,
     Doing.FORK: BlameCause.SERIAL_PART,
@@ -72,7 +74,7 @@ def cause_of(wait: Group, end: int, culprit: Group, kind: Kind) -> BlameCause:
         return BlameCause.SERIAL_PART
     if culprit.doing is Doing.RUNTIME:
         return BlameCause.RUNTIME
-    if wait.doing in (Doing.DEPENDENCE, Doing.TASKWAIT, Doing.SPAWN) and culprit.pace in _OF_ITSELF:
+    if wait.doing in _FOR_TASKS and culprit.pace in _OF_ITSELF:
         return _PACES[culprit.pace]
     return _OF_WAITS.get(wait.doing, _PACES[culprit.pace])
 

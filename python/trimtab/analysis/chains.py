@@ -13,11 +13,14 @@ from trimtab.analysis.blame_causes import cause_of
 from trimtab.analysis.charge_classes import classes_of
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces.columns import ordered
-from trimtab.traces.intervals import NO_LANE, Group, Intervals, Kind
+from trimtab.traces.intervals import NO_LANE, Doing, Group, Intervals, Kind, Pace
 
 Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 # A chain of more lanes nobody reads.
 _LONGEST = 16
+# Waits that are cut where the tasks that end them became ready.
+_FOR_TASKS = (Doing.DEPENDENCE, Doing.TASK_CHAIN, Doing.TASKWAIT)
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Chain:
         process: that the subject is of, by place.
         begin_ns, end_ns: the part of the first wait that is charged so.
         links: the wait, the waits of those it waits for, and what the last one of these did.
+        tasks: in order of time, that the lane waited for, each of which became ready when the one before it ended; empty: fewer
+            than two.
     """
 
     cause: BlameCause
@@ -52,41 +57,37 @@ class Chain:
     end_ns: int
     links: tuple[Link, ...]
     process: int = 0
+    tasks: tuple[Link, ...] = ()
 
     def renumbered(self, places: Sequence[int]) -> Chain:
         """With other numbers of processes."""
-        links = tuple(replace(link, process=places[link.process]) for link in self.links)
-        return replace(self, links=links, process=places[self.process])
+        links, tasks = (
+            tuple(replace(link, process=places[link.process]) for link in column)
+            for column in (self.links, self.tasks)
+        )
+        return replace(self, links=links, tasks=tasks, process=places[self.process])
 
 
 def chains_of(intervals: Intervals, charges: compiled.Table) -> tuple[Chain, ...]:
     """One for each cause and subject, longest first."""
     longest: dict[tuple[BlameCause, int, int], int] = {}
-    length = charges["end_ns"] - charges["begin_ns"]
     lane = _lane_numbers(intervals)
+    order = ordered(intervals.lane, intervals.begin_ns)
+    first = np.searchsorted(intervals.lane[order], np.arange(len(intervals.lanes) + 1))
+    lanes = _Lanes(intervals, charges, order, first)
+    length = _lengths(intervals, charges, order)
 
-    def rank(at: int) -> tuple[int, int, int]:
-        """Of equally long ones the earliest, of these the one of the first lane."""
-        return -int(length[at]), int(charges["begin_ns"][at]), int(lane[charges["wait"][at]])
+    def rank(at: int) -> tuple[bool, int, int, int]:
+        """First those that take a core; of equally long ones the earliest, of these the one of the first lane."""
+        wait = charges["wait"][at]
+        takes_none = intervals.groups[intervals.group[wait]].doing is Doing.TASKS
+        return takes_none, -int(length[at]), int(charges["begin_ns"][at]), int(lane[wait])
 
     for at in _longest_of_classes(intervals, charges, length).tolist():
         key = cause_of_charge(intervals, charges, at)
         if key not in longest or rank(at) < rank(longest[key]):
             longest[key] = at
-    order = ordered(intervals.lane, intervals.begin_ns)
-    first = np.searchsorted(intervals.lane[order], np.arange(len(intervals.lanes) + 1))
-    lanes = _Lanes(intervals, order, first)
-    made = [
-        Chain(
-            cause,
-            subject,
-            int(charges["begin_ns"][at]),
-            int(charges["end_ns"][at]),
-            lanes.links(charges[at]),
-            process,
-        )
-        for (cause, subject, process), at in longest.items()
-    ]
+    made = [lanes.chain(key, charges[at]) for key, at in longest.items()]
     return tuple(
         sorted(
             made,
@@ -98,6 +99,39 @@ def chains_of(intervals: Intervals, charges: compiled.Table) -> tuple[Chain, ...
             ),
         )
     )
+
+
+def _is_doing(intervals: Intervals, wanted: tuple[Doing, ...]) -> Booleans:
+    of_groups = np.array([group.doing in wanted for group in intervals.groups], np.bool_)
+    chosen: Booleans = of_groups[intervals.group]
+    return chosen
+
+
+def _is_for_tasks(intervals: Intervals) -> Booleans:
+    chosen: Booleans = (intervals.kind == Kind.WAITING) & _is_doing(intervals, _FOR_TASKS)
+    return chosen
+
+
+def _lengths(intervals: Intervals, charges: compiled.Table, order: Integers) -> Integers:
+    """Of each charge; of dependence chains that of the wait, with the waits of the lane for tasks right before and behind it."""
+    length: Integers = charges["end_ns"] - charges["begin_ns"]
+    is_wait, lane = _is_for_tasks(intervals)[order], intervals.lane[order]
+    begin, end = intervals.begin_ns[order], intervals.end_ns[order]
+    follows = np.zeros(len(order), np.bool_)
+    follows[1:] = is_wait[1:] & is_wait[:-1] & (lane[1:] == lane[:-1]) & (begin[1:] == end[:-1])
+    stretch = np.empty(len(order), np.int64)
+    stretch[order] = np.cumsum(~follows) - 1
+    starts = np.flatnonzero(~follows)
+    behind = np.append(starts[1:], len(order)) - 1
+    whole = (end[behind] - begin[starts])[stretch[charges["wait"]]] if len(order) else length
+    place, first = classes_of(intervals, charges)
+    causes = [cause_of_charge(intervals, charges, at)[0] for at in first.tolist()]
+    is_chain = np.array([cause is BlameCause.DEPENDENCE_CHAIN for cause in causes], np.bool_)[place]
+    of_waits = np.bincount(charges["wait"][is_chain], length[is_chain], len(order)).astype(np.int64)
+    waits = charges["wait"]
+    is_last = _is_doing(intervals, (Doing.NO_FURTHER_TASK,))[waits]
+    length = np.where(is_chain & is_last, of_waits[waits], length)
+    return np.where(is_chain & _is_for_tasks(intervals)[waits], whole, length)
 
 
 def _lane_numbers(intervals: Intervals) -> Integers:
@@ -140,8 +174,82 @@ class _Lanes:
     """Intervals by lane and time: `order`, and where each lane begins in it."""
 
     intervals: Intervals
+    charges: compiled.Table
     order: Integers
     first: Integers
+
+    def chain(self, key: tuple[BlameCause, int, int], charge: np.void) -> Chain:
+        """Of one charge."""
+        cause, subject, process = key
+        begin, end = int(charge["begin_ns"]), int(charge["end_ns"])
+        tasks: tuple[Link, ...] = ()
+        if cause is BlameCause.DEPENDENCE_CHAIN:
+            tasks, (first, last) = self._tasks(int(charge["wait"]))
+            if len(tasks) > 1:
+                begin, end = first, last
+        return Chain(cause, subject, begin, end, self.links(charge), process, tasks if len(tasks) > 1 else ())
+
+    def _tasks(self, wait: int) -> tuple[tuple[Link, ...], tuple[int, int]]:
+        """Those that a wait was for, and the time that it was for them."""
+        own = self.intervals
+        if own.groups[own.group[wait]].doing is Doing.NO_FURTHER_TASK:
+            return self._chained_tasks(wait)
+        waits = self._waits_around(wait)
+        return self._tasks_that_end(waits), (int(own.begin_ns[waits[0]]), int(own.end_ns[waits[-1]]))
+
+    def _chained_tasks(self, wait: int) -> tuple[tuple[Link, ...], tuple[int, int]]:
+        """Of a worker behind its last task: those that became ready meanwhile, one when the one before it had ended."""
+        own, charges = self.intervals, self.charges[self.charges["wait"] == wait]
+        charges = charges[
+            (charges["end"] == compiled.AT_INTERVAL) & (charges["culprit"] != compiled.NO_INTERVAL)
+        ]
+        charges = charges[np.argsort(charges["begin_ns"], kind="stable")]
+        tasks, chosen = list[Link](), list[np.void]()
+        for charge in charges:
+            link = self._link(int(charge["culprit"]))
+            if link.kind is Kind.BUSY and link.group.pace is Pace.CHAINED:
+                chosen.append(charge)
+                # A task that lost its CPU has several parts, and ends with the last one.
+                if not self._is_stopped(int(own.lane[charge["culprit"]]), link.end_ns):
+                    tasks.append(link)
+        if not chosen:
+            return (), (0, 0)
+        return tuple(tasks), (int(chosen[0]["begin_ns"]), int(chosen[-1]["end_ns"]))
+
+    def _is_stopped(self, lane: int, moment_ns: int) -> bool:
+        after = self._at(lane, moment_ns)
+        own = self.intervals
+        return after >= 0 and (
+            own.kind[after] == Kind.STOPPED or own.groups[own.group[after]].doing is Doing.BLOCKED
+        )
+
+    def _waits_around(self, wait: int) -> list[int]:
+        """A wait for tasks, and those of the same lane right before and behind it."""
+        own = self.intervals
+        lane = int(own.lane[wait])
+        of_lane = self.order[self.first[lane] : self.first[lane + 1]]
+        place = int(np.flatnonzero(of_lane == wait)[0])
+        is_wait = _is_for_tasks(own)
+        low = high = place
+        while low > 0 and self._are_joined(of_lane[low - 1], of_lane[low], is_wait):
+            low -= 1
+        while high + 1 < len(of_lane) and self._are_joined(of_lane[high], of_lane[high + 1], is_wait):
+            high += 1
+        return [int(at) for at in of_lane[low : high + 1]]
+
+    def _are_joined(self, earlier: int, later: int, is_wait: Booleans) -> bool:
+        own = self.intervals
+        return bool(is_wait[earlier] and is_wait[later] and own.end_ns[earlier] == own.begin_ns[later])
+
+    def _tasks_that_end(self, waits: Sequence[int]) -> tuple[Link, ...]:
+        """What each wait ended with: work on the lane that it was for."""
+        own, tasks = self.intervals, list[Link]()
+        for wait in waits:
+            giver, end = int(own.giver[wait]), int(own.end_ns[wait])
+            at = self._at(giver, end - 1) if giver != NO_LANE else -1
+            if at >= 0 and own.kind[at] == Kind.BUSY and own.end_ns[at] == end:
+                tasks.append(self._link(at))
+        return tuple(tasks)
 
     def links(self, charge: np.void) -> tuple[Link, ...]:
         """From the wait to whatever it waits for at the middle of the charge."""

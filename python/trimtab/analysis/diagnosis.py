@@ -29,6 +29,7 @@ from trimtab.traces.intervals import (
     Kind,
     LaneParts,
     Lanes,
+    Pace,
     intervals_of_job,
     intervals_of_lanes,
     lanes_of,
@@ -42,6 +43,7 @@ _MOST_PIECES = 8_000_000
 SHARES = {
     Doing.JOIN: "barrier_wait",
     Doing.BARRIER: "barrier_wait",
+    Doing.TASK_CHAIN: "barrier_wait",
     Doing.LOCK: "barrier_wait",
     Doing.TASKWAIT: "barrier_wait",
     Doing.FORK: "serial",
@@ -70,7 +72,7 @@ class Charge:
     """Lane time that was lost: in which share of the core time, why, and at which region or kind of task (NO_SUBJECT: none).
 
     `waiting`: the process that lost it, `process`: whose subject it is, both by place. `reason`: what is not known of
-    what is unattributed.
+    what is unattributed. `is_chained`: it was lost while OpenMP's tasks ran of which others had to let each one begin.
     """
 
     share: str
@@ -80,6 +82,7 @@ class Charge:
     waiting: int = 0
     process: int = 0
     reason: str | None = None
+    is_chained: bool = False
 
 
 @dataclass(frozen=True)
@@ -302,7 +305,17 @@ def _of_waits(intervals: Intervals, sums: compiled.Table) -> Iterator[Charge]:
             else (wait.subject, waiting)
         )
         reason = reason_of(int(row["end"]), culprit) if cause is BlameCause.UNATTRIBUTED else None
-        yield Charge(SHARES[wait.doing], cause, subject, int(row["ns"]) * 1e-9, waiting, process, reason)
+        is_chained = is_known and (wait.doing is Doing.TASK_CHAIN or culprit.pace is Pace.CHAINED)
+        yield Charge(
+            SHARES[wait.doing],
+            cause,
+            subject,
+            int(row["ns"]) * 1e-9,
+            waiting,
+            process,
+            reason,
+            is_chained and cause is BlameCause.DEPENDENCE_CHAIN,
+        )
 
 
 def _of_others(intervals: Intervals) -> Iterator[Charge]:
@@ -326,7 +339,17 @@ def _charges(charges: list[Charge]) -> tuple[Charge, ...]:
         sums[key] = sums.get(key, 0.0) + charge.seconds
     made = (replace(key, seconds=seconds) for key, seconds in sums.items())
     return tuple(
-        sorted(made, key=lambda one: (-one.seconds, one.cause.value, one.subject, one.waiting, one.process))
+        sorted(
+            made,
+            key=lambda one: (
+                -one.seconds,
+                one.cause.value,
+                one.subject,
+                one.waiting,
+                one.process,
+                one.is_chained,
+            ),
+        )
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -11,6 +11,7 @@ from trimtab.analysis.job import Job
 from trimtab.analysis.lane_words import DOINGS, RESUMINGS
 from trimtab.analysis.process_report import ProcessReport
 from trimtab.analysis.task_findings import SUSPENDED_ACTIONS
+from trimtab.counted import counted
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause, Cause, WaitCause
 from trimtab.model.report import Finding
@@ -35,6 +36,8 @@ _CAUSES = {
     Cause.LATE_LOCALITY: (BlameCause.DEPENDENCE_CHAIN,),
     Cause.PROCESS_IMBALANCE: (BlameCause.DEPENDENCE_CHAIN,),
 }
+# Tasks of a chain that are named beside its two last ones.
+_TASKS_IN_WORDS = 3
 # Whose first process is the one that the others wait for.
 _OF_A_PROCESS = (Cause.LATE_LOCALITY, Cause.PROCESS_IMBALANCE)
 
@@ -54,6 +57,8 @@ def _chain(finding: Finding, job: Job, chains: Sequence[Chain]) -> tuple[str, ..
     here = [chain for chain in fitting if _name(job.parts[chain.process], chain.subject) == finding.subject]
     if finding.cause in _OF_A_PROCESS:
         fitting = [chain for chain in fitting if job.parts[chain.process].id == finding.processes[0]]
+    if finding.cause == Cause.TASK_CHAIN:
+        here = [chain for chain in here if chain.tasks] or here
     if not (candidates := here or (fitting if finding.subject is None else [])):
         return ()
     longest = min(candidates, key=lambda chain: (chain.begin_ns - chain.end_ns, chain.begin_ns))
@@ -75,6 +80,8 @@ def _sentences(job: Job, chain: Chain) -> list[str]:
     length, begin = _time(chain.end_ns - chain.begin_ns), _time(chain.begin_ns)
     first, *others = chain.links
     sentences = [f"{_lane(job, first)} {_words(job, first)}, for {length} from {begin} on"]
+    if chain.tasks:
+        return [*sentences, *_chained_tasks(job, chain)]
     for link in others:
         sentences.append(
             f"meanwhile {_lane(job, link)} {_words(job, link)}, for {_time(link.end_ns - link.begin_ns)}"
@@ -82,6 +89,22 @@ def _sentences(job: Job, chain: Chain) -> list[str]:
     if len(others) == 0:
         sentences.append("who ends that wait is not recorded")
     return sentences
+
+
+def _chained_tasks(job: Job, chain: Chain) -> Iterator[str]:
+    """From the task that ended the wait back to the one that ran when it began."""
+    names = [
+        f"{_name(job.parts[task.process], task.group.subject)} on {_lane(job, task)}" for task in chain.tasks
+    ]
+    ends = [_time(task.end_ns) for task in chain.tasks]
+    yield f"it ends at {ends[-1]} with {names[-1]}, which became ready when {names[-2]} had ended, at {ends[-2]}"
+    before = list(zip(names, ends, strict=True))[-3::-1]
+    for name, end in before[:_TASKS_IN_WORDS]:
+        yield f"that one became ready when {name} had ended, at {end}"
+    if len(before) > _TASKS_IN_WORDS:
+        yield f"before it {counted(len(before) - _TASKS_IN_WORDS, 'further task')} ran, each ready when the one before it had ended"
+    state = "was running" if chain.tasks[0].begin_ns < chain.begin_ns else "was ready"
+    yield f"{names[0]} {state} when the wait began, at {_time(chain.begin_ns)}"
 
 
 def _lane(job: Job, link: Link) -> str:

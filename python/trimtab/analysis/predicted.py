@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from trimtab.analysis.blame import basis_of_replay
+from trimtab.analysis.chain_findings import besides_chains, chain_findings
 from trimtab.analysis.changes import ChangeKind, Prediction, Predictions
 from trimtab.analysis.diagnosis import Diagnosis
 from trimtab.analysis.findings import finding
@@ -50,11 +51,13 @@ def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
     if diagnosis is None or not _is_trusted(diagnosis):
         return list(findings)
     replayed = [*_stragglers(job, diagnosis), *_late_wake_ups(job, diagnosis)]
+    if not any(entry.cause == Cause.TASK_CHAIN for entry in findings):
+        replayed += chain_findings(job, diagnosis, _wall_s(job))
     predicted = [
         _with_replayed_action(_predicted(entry, job, diagnosis), job, diagnosis)
         for entry in [*findings, *replayed]
     ]
-    return sorted(predicted, key=lambda entry: -entry.gain_s)
+    return sorted(besides_chains(predicted, job), key=lambda entry: -entry.gain_s)
 
 
 def _is_trusted(diagnosis: Diagnosis) -> bool:

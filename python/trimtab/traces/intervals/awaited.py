@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from trimtab.model.enumerations import EventKind
 from trimtab.traces.columns import Groups, ordered
 from trimtab.traces.intervals.gifts import Gifts
 from trimtab.traces.intervals.lane_parts import LaneParts
-from trimtab.traces.intervals.lookup import lookup, values_at
+from trimtab.traces.intervals.lookup import among, lookup, values_at
 from trimtab.traces.intervals.model import NO_LANE, Booleans, Doing, Integers
 from trimtab.traces.intervals.numbered import NumberedTasks
 from trimtab.traces.intervals.pieces import Pieces, joined
@@ -25,6 +26,8 @@ from trimtab.traces.slices import Role
 NO_ROW = -1
 # A chain that is longer is charged to what its end is, as seen from there.
 _LONGEST = 256
+# Waits of members of a team for each other.
+_JOINT = (int(Doing.JOIN), int(Doing.BARRIER))
 
 
 @dataclass(frozen=True)
@@ -92,10 +95,32 @@ class Awaited:
         place = np.minimum(np.searchsorted(begins, ticks), len(begins) - 1)
         return np.where(begins[place] == ticks, rows[place], NO_ROW)
 
+    def is_given_by_task(self, row: Integers) -> Booleans:
+        """Whether the end of another task was the last that each needed."""
+        given: Booleans = values_at(self.before, row, NO_ROW) != NO_ROW
+        return given
+
     def ended_at(self, lane: Integers, ticks: Integers) -> Integers:
         """The tasks that ended on lanes at these moments; NO_ROW: none."""
         row = self.ends.latest(np.where(lane == NO_LANE, -1, lane), ticks)
         return np.where(values_at(self.end, row, -1) == ticks, row, NO_ROW)
+
+    def cut_behind_tasks(self, waits: Pieces) -> tuple[Pieces, Integers]:
+        """Waits, and the tasks that end them; NO_ROW: none does.
+
+        Who waits at a barrier for a lane that runs tasks first waits for these, as far as other tasks let them begin meanwhile.
+        """
+        giver = waits.giver.astype(np.int64)
+        row = self.ends.latest(np.where(giver == NO_LANE, -1, giver), waits.release)
+        end, given = values_at(self.end, row, -1), values_at(self.given, row, -1)
+        is_last = end == waits.release
+        is_before = among(waits.doing, _JOINT) & self.is_given_by_task(row)
+        is_before &= (given > waits.low) & (end < waits.release)
+        arrival = waits.pick(is_before)
+        arrival.low[:] = end[is_before]
+        waits.release[is_before] = waits.high[is_before] = end[is_before]
+        rows = np.where(is_last | is_before, row, NO_ROW)
+        return joined([waits, arrival]), np.append(rows, np.full(len(arrival.low), NO_ROW, np.int64))
 
     def cut(self, waits: Pieces, row: Integers) -> Pieces:
         """Waits for tasks, each cut where the tasks of the chain behind the one that it waits for last gave each other something.
@@ -103,21 +128,27 @@ class Awaited:
         `row`: the task whose end the wait's release is; NO_ROW: what it was is not known.
         """
         finished: list[Pieces] = []
+        is_open = waits.doing == int(Doing.TASK_CHAIN)
+        usual = np.where(is_open, np.int8(Doing.BARRIER), waits.doing)
         for _ in range(_LONGEST):
             given = values_at(self.given, row, -1)
             giver = values_at(self.giver, row, NO_LANE)
             is_chained = (row >= 0) & (given > waits.low) & (given < waits.release) & (giver != NO_LANE)
             finished.append(waits.pick(~is_chained))
-            waits, row, given, giver = (
+            waits, row, given, giver, usual = (
                 waits.pick(is_chained),
                 row[is_chained],
                 given[is_chained],
                 giver[is_chained],
+                usual[is_chained],
             )
             if not len(row):
                 break
+            by_task = self.is_given_by_task(row)
             rest = waits.pick(np.arange(len(row)))
             rest.low[:] = given
+            rest.doing[:] = awaited_doing(rest.doing, by_task)
+            waits.doing[:] = awaited_doing(usual, by_task)
             finished.append(rest)
             waits.high[:] = waits.release[:] = given
             waits.giver[:] = giver
@@ -129,6 +160,12 @@ class Awaited:
         whole.release[own] = whole.low[own]
         whole.giver[own] = NO_LANE
         return whole
+
+
+def awaited_doing(doing: Any, by_task: Booleans) -> Any:
+    """Waits at barriers and joins that are for tasks which others let begin."""
+    is_joint = among(doing, _JOINT)
+    return np.where(is_joint & by_task, np.int8(Doing.TASK_CHAIN), doing)
 
 
 def scope_of(parts: LaneParts, at: int, owner: Integers) -> Integers:

@@ -9,7 +9,7 @@ import numpy as np
 
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import WaitKind, WorkerState
-from trimtab.traces.intervals.awaited import Awaited, scope_of
+from trimtab.traces.intervals.awaited import Awaited, awaited_doing, scope_of
 from trimtab.traces.intervals.barriers import Barriers, kinds_of
 from trimtab.traces.intervals.gifts import BY_TASKS, Gifts, LastTask
 from trimtab.traces.intervals.handed import along_gifts
@@ -219,14 +219,15 @@ def _until_task_is_ready(made: Pieces, chosen: Integers, at: int, awaited: Await
     )
     made.giver[waits] = np.where(giver == at, NO_LANE, giver)
     made.release[waits] = np.where(giver == at, made.low[waits], given)
+    is_chained = awaited.is_given_by_task(task[is_known])
+    made.doing[waits] = awaited_doing(made.doing[waits], is_chained)
 
 
 def _along_chains(made: Pieces, chosen: Integers, awaited: Awaited) -> Pieces:
     """Waits that end with the end of a task are for the tasks that it depended on, until each had ended."""
     is_wait = np.zeros(len(made.low), np.bool_)
     is_wait[chosen] = (made.giver[chosen] != NO_LANE) & (made.release[chosen] > made.low[chosen])
-    waits = made.pick(is_wait)
-    task = awaited.ended_at(waits.giver.astype(np.int64), waits.release)
+    waits, task = awaited.cut_behind_tasks(made.pick(is_wait))
     return joined([made.pick(~is_wait), awaited.cut(waits, task)]) if (task >= 0).any() else made
 
 

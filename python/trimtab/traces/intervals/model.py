@@ -71,6 +71,8 @@ class Doing(IntEnum):
     """A worker behind the last task of all."""
     TASK_LOCK = 22
     """A worker without a task, until one that waits for a mutex gets it."""
+    TASK_CHAIN = 23
+    """In a barrier or join, while the tasks that are left depend on each other."""
 
 
 class Pace(IntEnum):

@@ -57,10 +57,19 @@ class TaskTimes:
             int(lane.ends(own.place).max()) for lane, own in zip(lanes, parts, strict=True) if len(own.place)
         ]
         first_idle = min(last_ends, default=0)
+        waits = [_waits_of(lane) for lane in lanes]
+        idle = union(*(np.concatenate([own[side] for own in waits]) for side in (0, 1)))
         low = np.concatenate([own.ready[own.is_given] for own in parts])
         high = np.concatenate([own.before[own.is_given] for own in parts])
         return TaskTimes(
-            tuple(TaskPaces(own.place, own.paces(medians, first_idle), own.made) for own in parts),
+            tuple(
+                TaskPaces(
+                    own.place,
+                    own.paces(medians, own.ready > first_idle if lane.is_worker else _is_in(idle, own.ready)),
+                    own.made,
+                )
+                for lane, own in zip(lanes, parts, strict=True)
+            ),
             union(low[high > low], high[high > low]),
         )
 
@@ -106,16 +115,32 @@ class _Parts:
             _last_made(lane, place),
         )
 
-    def paces(self, medians: dict[int, float], first_idle: int) -> Integers:
-        """Those that took long; and those that became ready when a worker had run out of tasks already."""
+    def paces(self, medians: dict[int, float], has_idle_lane: Booleans) -> Integers:
+        """Those that took long; and those that became ready when a lane had run out of tasks already."""
         pace = np.full(len(self.place), int(Pace.USUAL), np.int64)
         is_prompt = self.before - self.ready < _AT_ONCE * self.work
-        pace[self.is_chained & is_prompt & (self.ready > first_idle)] = int(Pace.CHAINED)
+        pace[self.is_chained & is_prompt & has_idle_lane] = int(Pace.CHAINED)
         kinds, kind = numbered(self.subject)
         limit = np.array([_STRAGGLER * medians.get(number, np.inf) for number in kinds.tolist()])[kind]
         pace[self.work - self.off_cpu > limit] = int(Pace.STRAGGLER)
         pace[(self.work > limit) & (self.work - self.off_cpu <= limit)] = int(Pace.PREEMPTED)
         return pace
+
+
+def _waits_of(lane: LaneParts) -> tuple[Integers, Integers]:
+    """When a lane that is no worker could have run tasks: in its waits, and behind its part of a region."""
+    role = lane.slices.role[lane.inner]
+    is_idle = (lane.inner >= 0) & np.isin(role, (Role.WAIT, Role.REGION))
+    if not (lane.forks or lane.is_main):
+        is_idle |= lane.inner < 0
+    is_idle &= not lane.is_worker
+    return lane.low[is_idle], lane.high[is_idle]
+
+
+def _is_in(times: tuple[Integers, Integers], moments: Integers) -> Booleans:
+    """Whether each moment is in one of these times, or ends it."""
+    place = np.searchsorted(times[0], moments) - 1
+    return (place >= 0) & (moments <= values_at(times[1], place, -1))
 
 
 def _medians(parts: Sequence[_Parts]) -> dict[int, float]:

@@ -15,7 +15,7 @@ from trimtab.traces.slices import Role
 
 # What always depends on other lanes: a replay decides how long it takes.
 _STATE = int(Role.STATE)
-_WAITS = (int(Doing.JOIN), int(Doing.BARRIER), int(Doing.FORK), int(Doing.ARRIVAL))
+_WAITS = (int(Doing.JOIN), int(Doing.BARRIER), int(Doing.TASK_CHAIN), int(Doing.FORK), int(Doing.ARRIVAL))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from trimtab.traces.intervals.pieces import BUSY
 from trimtab.traces.intervals.teams import Teams
 from trimtab.traces.slices import Role
 
-_OF_SEVERAL = (*BUSY, int(Doing.JOIN), int(Doing.BARRIER), int(Doing.LOCK))
+_OF_SEVERAL = (*BUSY, int(Doing.JOIN), int(Doing.BARRIER), int(Doing.TASK_CHAIN), int(Doing.LOCK))
 
 
 @dataclass(frozen=True)
