@@ -279,6 +279,16 @@ UNAVAILABLE = T(
         F("kind", "missing_kind", "what kind of thing it is", default="other"),
     ),
 )
+LONGEST_WAIT = T(
+    "LongestWait",
+    "Where the longest wait for a finding's cause is.",
+    (
+        F("process", "text", "`id` of the process"),
+        F("lane", "integer", "its number"),
+        F("begin_s", "number", "since the process began", "s"),
+        F("end_s", "number", "since the process began", "s"),
+    ),
+)
 FINDING = T(
     "Finding",
     "A cause of lost core time, with evidence, an action and its gain.",
@@ -297,6 +307,7 @@ FINDING = T(
         F("gain_low_s", "number", "the least that it gives back; 0 where only a formula is known", "s"),
         F("gain_high_s", "number", "the most that it gives back", "s"),
         F("chain", "text[]", "how the longest wait came about, from the wait to its cause; empty: not known"),
+        F("longest_wait", "LongestWait?", "where that wait is", unknown="not known"),
     ),
 )
 WHAT_IF = T(
@@ -1037,6 +1048,7 @@ REPORT_SCHEMA = ReportSchema(
         SYSTEM,
         OVERHEAD,
         UNAVAILABLE,
+        LONGEST_WAIT,
         FINDING,
         WHAT_IF,
         BLAMED,

@@ -42,6 +42,25 @@ def whole_files(paths: list[Path]) -> Iterator[list[IO[bytes]]]:
 
 
 @contextmanager
+def folder_to_fill(path: Path) -> Iterator[None]:
+    """The folder `path`, and the missing ones above it; on an error those that this made are removed again.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    missing = [folder for folder in (path, *path.parents) if not os.path.lexists(folder)]
+    try:
+        with _errors_of(path):
+            path.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for folder in missing:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+@contextmanager
 def whole_folder(path: Path, known_by: str) -> Iterator[Path]:
     """A new folder to fill, which takes the name `path` when it is complete; nothing is left of it on an error.
 

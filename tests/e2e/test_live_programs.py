@@ -346,6 +346,41 @@ def test_the_screen_shows_and_obeys(
     assert "\x1b[?1049l" in screen.seen, "the screen from before is back"
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_screen_and_brings_back_the_one_before(
+    start: Callable[..., Program], compiled: Compiled, number: int
+) -> None:
+    program = start(compiled(SOURCE), "uneven", str(LONGEST_S))
+    program.look_when(has_shares)
+    screen = Screen(program._trimtab, str(program.pid()), 100, 30)
+    screen.expect(r"share of the interval")
+    os.kill(screen.pid, number)
+    assert screen.end() == 0
+    assert "\x1b[?1049l" in screen.seen and "Traceback" not in screen.seen
+
+
+def test_lines_in_the_background_of_a_script_end_at_an_interrupt(
+    start: Callable[..., Program], compiled: Compiled
+) -> None:
+    """Shells start such programs with SIGINT ignored."""
+    program = start(compiled(SOURCE), "uneven", str(LONGEST_S))
+    program.look_when(has_shares)
+    script = 'trap "" INT; exec "$0" top "$1" --json --interval 0.1 --findings 0'
+    with subprocess.Popen(
+        ["bash", "-c", script, program._trimtab, program.directory],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as top:
+        assert top.stdout is not None
+        top.stdout.readline()
+        top.send_signal(signal.SIGINT)
+        try:
+            _, errors = top.communicate(timeout=60)
+        finally:
+            top.kill()
+    assert top.returncode == 0 and errors == b""
+
+
 def test_the_screen_ends_with_the_program(start: Callable[..., Program], compiled: Compiled) -> None:
     program = start(compiled(SOURCE), "uneven", str(LONGEST_S))
     program.look_when(has_shares)

@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 import report_samples as samples
 from browser import Browser
-from python.synthetic import LaneFile, ProcessFiles, S, event, subject, write_run
+from firefox import Firefox
+from python.synthetic import LaneFile, ProcessFiles, S, event, fact, subject, write_run
 from trimtab.analysis.report import build
-from trimtab.model.enumerations import EventKind, RecordLevel
+from trimtab.model.enumerations import Cause, EventKind, RecordLevel, SubjectKind, WorkerState
+from trimtab.model.report import Finding, LongestWait
 from trimtab.readers import open_run
 from trimtab.report import lane_page, page
 
@@ -130,6 +133,124 @@ def test_click_on_a_wait_tells_who_it_waits_for(show: Callable[..., Browser]) ->
     assert browser.complaints() == []
 
 
+def two_ranks() -> list[ProcessFiles]:
+    """Rank 0 works for 9 s and sends a parcel at 4 s; rank 1, which begins at 1 s, gets it at 5 s."""
+
+    def worker(*events: bytes) -> LaneFile:
+        return LaneFile(events=list(events), worker_of=1)
+
+    def at(second: float, kind: EventKind, task: int = 0, other: int = 0, arg: int = 0) -> bytes:
+        return event(int(second * S), kind, 1, task, other, arg)
+
+    sender = worker(
+        at(0, EventKind.WORKER_STATE, arg=WorkerState.RUNS),
+        at(0, EventKind.TASK_BEGIN, 1),
+        at(4, EventKind.PARCEL_SENT, 9, arg=1),
+        at(9, EventKind.TASK_END, 1),
+        at(9, EventKind.WORKER_STATE, arg=WorkerState.IDLE),
+    )
+    receiver = worker(
+        at(0, EventKind.WORKER_STATE, arg=WorkerState.IDLE),
+        at(4, EventKind.TASK_CREATED, 7),
+        at(4, EventKind.PARCEL_RECEIVED, 7, 9),
+        at(4, EventKind.WORKER_STATE, arg=WorkerState.RUNS),
+        at(4, EventKind.TASK_BEGIN, 7),
+        at(9, EventKind.TASK_END, 7),
+    )
+    return [
+        ProcessFiles(
+            [lane],
+            [
+                subject(1, SubjectKind.TASK, name="step"),
+                fact("rank", str(rank)),
+                fact("size", "2"),
+            ],
+            wall=10.0 - rank,
+            parallel=10.0 - rank,
+            level=RecordLevel.TRACE,
+            cpus=1.0,
+            pid=100 + rank,
+            begin=float(rank),
+        )
+        for rank, lane in enumerate((sender, receiver))
+    ]
+
+
+def row_of(browser: Browser, lane: int) -> float:
+    """The height at which a lane is, of two processes with a lane each."""
+    _, top, _ = place(browser)
+    height = browser.run(f"{CANVAS}.clientHeight") - AXIS
+    return top + height * (0.5 * lane + 0.35)
+
+
+def test_a_wait_for_a_message_leads_to_its_sender(show: Callable[..., Browser]) -> None:
+    """By link, by key, and back; the arrow crosses the border of the processes."""
+    browser = show(*two_ranks())
+    left, _, width = place(browser)
+    # At 3 s of the run; the wait lasts from 1 to 4 s.
+    browser.click(left + width * 0.3, row_of(browser, 1))
+    text = browser.run(DETAIL)
+    assert "has no task until a message of another process comes" in text
+    assert re.search(r"it waits for: worker 0 of rank 0 .*works in step for 9 s", text), text
+    assert "Charged to:" in text and "at step" in text
+    # The middle of the wait, above the second lane: where the head of its process is, the arrow passes.
+    dark = (
+        "(canvas => { const copy = new OffscreenCanvas(6, 4).getContext('2d');"
+        f"copy.drawImage(canvas, {GUTTER} + Math.round((canvas.clientWidth - {GUTTER}) / 4) - 3, 96, 6, 4, 0, 0, 6, 4);"
+        "return copy.getImageData(0, 0, 6, 4).data.reduce((sum, part) => sum + 255 - part, 0);"
+        f"}})({CANVAS})"
+    )
+    with_arrow = browser.run(dark)
+    browser.press("Escape")
+    assert with_arrow > browser.run(dark) + 500
+    browser.click(left + width * 0.3, row_of(browser, 1))
+    browser.run("document.querySelector('.lane-detail .chain button').click()")
+    text = browser.run(DETAIL)
+    assert text.startswith("worker 0 works in step for 9 s from 0"), text
+    assert re.search(r"ended these waits:worker 0 of rank 1 .*has no task until a message", text), text
+    browser.click(left + width * 0.3, row_of(browser, 1))
+    browser.press("g")
+    assert browser.run(DETAIL).startswith("worker 0 works in step")
+    # The way of the message itself.
+    browser.click(left + width * 0.45, row_of(browser, 1))
+    assert "a message is on its way" in browser.run(DETAIL)
+    assert browser.complaints() == []
+
+
+def test_a_finding_leads_to_its_longest_wait(browser: Browser, tmp_path: Path) -> None:
+    """Also one of the whole program, which has no subject."""
+    run = open_run(write_run(tmp_path / "run", *two_ranks()))
+    report = build(run)
+    wait_of_rank_1 = LongestWait(report.processes[1].id, 0, 0.0, 3.0)
+    finding = Finding(
+        Cause.SUSPENDED_TASKS, None, "evidence", "action", 3.0, (), 0.0, 3.0, ("a wait",), wait_of_rank_1
+    )
+    path = tmp_path / "page.html"
+    path.write_text(page(msgspec.structs.replace(report, findings=(finding,)), lane_page(run)))
+    browser.open(path, height=3000)
+    browser.run("document.querySelector('.card .to-lanes').click()")
+    wait(browser)
+    text = browser.run(DETAIL)
+    assert text.startswith("worker 0 has no task until a message of another process comes"), text
+    assert browser.run(RANGE) != "" and browser.complaints() == []
+
+
+def test_a_sender_that_is_not_shown_is_named(show: Callable[..., Browser]) -> None:
+    browser = show(*two_ranks())
+    ids = browser.run("[...document.querySelectorAll('.chooser option')].map(each => each.value)")
+    choose = "(select => {{ select.value = '{}'; select.dispatchEvent(new Event('change')) }})(document.querySelector('.chooser select'))"
+    browser.run(choose.format(ids[2]))
+    wait(browser)
+    browser.run(f"{CANVAS}.focus()")
+    browser.press("ArrowRight")
+    browser.press("ArrowLeft")
+    text = browser.run(DETAIL)
+    assert "worker 0 of rank 0" in text, text
+    assert browser.run("document.querySelectorAll('.lane-detail .chain button').length") == 0
+    browser.press("g")
+    assert browser.run(DETAIL) == text and browser.complaints() == []
+
+
 def test_keys_select_zoom_and_move(show: Callable[..., Browser]) -> None:
     browser = show()
     browser.run(f"{CANVAS}.focus()")
@@ -158,6 +279,14 @@ def test_keys_select_zoom_and_move(show: Callable[..., Browser]) -> None:
     browser.press("g")
     assert browser.run(DETAIL).startswith("thread 1 worker works in solve")
     assert browser.complaints() == []
+
+
+def test_the_first_selection_is_found_where_the_middle_is_empty(show: Callable[..., Browser]) -> None:
+    """Of a Spark application executors may come late."""
+    browser = show(process(wall=1.0), process(200, wall=1.0, begin=9.0))
+    browser.run(f"{CANVAS}.focus()")
+    browser.press("ArrowRight")
+    assert "thread 0" in browser.run(DETAIL) and browser.complaints() == []
 
 
 def test_wheel_zooms_where_the_pointer_is_and_drag_moves(show: Callable[..., Browser]) -> None:
@@ -343,6 +472,35 @@ def test_levels_of_detail_and_a_window_show_the_same(browser: Browser, tmp_path:
     )
     figures = np.array([float(text.removesuffix(" s")) for text in work])
     assert figures == pytest.approx([3.9, 7.9], abs=0.05)
+
+
+def test_the_page_in_firefox(tmp_path: Path) -> None:
+    """Optional: where firefox or firefox-esr is installed."""
+    program = shutil.which("firefox-esr") or shutil.which("firefox")
+    if program is None:
+        pytest.skip("no firefox on PATH")
+    run = open_run(write_run(tmp_path / "run", *two_ranks()))
+    path = tmp_path / "page.html"
+    path.write_text(page(build(run), lane_page(run)))
+    with Firefox(program) as firefox:
+        firefox.open(path)
+        left, top, width = firefox.run(
+            f"(({{left, top, width}}) => [left, top, width])(({CANVAS}.scrollIntoView({{block: 'center'}}), {CANVAS}.getBoundingClientRect()))"
+        )
+        colors = (
+            "(canvas => new Set(new Uint32Array(canvas.getContext('2d').getImageData(200, 40, 600, 60).data.buffer)).size)"
+            f"({CANVAS})"
+        )
+        firefox.run("new Promise(done => setTimeout(done, 200))")
+        # The lane, and what is behind it.
+        assert firefox.run(colors) > 1
+        height = firefox.run(f"{CANVAS}.clientHeight") - AXIS
+        firefox.click(left + GUTTER + (width - GUTTER) * 0.3, top + AXIS + height * 0.85)
+        assert "it waits for: worker 0 of rank 0" in firefox.run(DETAIL)
+        firefox.press("g")
+        assert firefox.run(DETAIL).startswith("worker 0 works in step for 9 s")
+        firefox.press("+")
+        assert firefox.run(RANGE).startswith("5 s")
 
 
 def test_two_runs_are_on_one_axis(browser: Browser, tmp_path: Path, trimtab: str) -> None:

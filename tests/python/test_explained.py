@@ -45,6 +45,9 @@ def test_a_straggler_is_a_finding_with_its_gain_and_chain(tmp_path: Path) -> Non
         "lane 0 waits for the end of r, for 4 s from 6 s on",
         "meanwhile lane 1 works in r, for 5 s",
     )
+    wait = found.longest_wait
+    assert wait is not None and (wait.process, wait.lane) == (report.processes[0].id, 0)
+    assert (wait.begin_s, wait.end_s) == pytest.approx((6.0, 10.0))
     assert gain_words(found) == "about 4 s"
 
 

@@ -26,7 +26,7 @@ from trimtab.cli import main
 from trimtab.export import FORMATS, export
 from trimtab.export.source import notes_of, numbers_of, views_of
 from trimtab.model import RunError
-from trimtab.model.enumerations import EventKind, FileKind, Schedule, SubjectKind, WaitKind
+from trimtab.model.enumerations import EventKind, FileKind, Schedule, SubjectKind, WaitCause, WaitKind
 from trimtab.readers import layout, open_run
 from trimtab.traces import traces_of
 
@@ -370,6 +370,29 @@ def test_arrows_of_chrome_lie_in_their_tasks(tmp_path: Path) -> None:
 
     numbers = {one_event["id"] for one_event in events if one_event["ph"] == "s"}
     assert {(at("s", number), at("f", number)) for number in numbers} == ARROWS
+
+
+@pytest.mark.parametrize("giver_lane", [0, 1])
+def test_arrows_of_chrome_never_end_before_they_begin(tmp_path: Path, giver_lane: int) -> None:
+    """Task 2 depends on task 1, and begins on another lane before the end of task 1 is recorded."""
+    giver = [
+        event(1000, EventKind.TASK_BEGIN, TASK, a=1),
+        event(2000, EventKind.TASK_CREATED, TASK, a=2, b=1),
+        event(2000, EventKind.EDGE, TASK, a=1, b=2, arg=WaitCause.OTHER),
+        event(9000, EventKind.TASK_END, TASK, a=1),
+    ]
+    receiver = [event(3000, EventKind.TASK_BEGIN, TASK, a=2), event(5000, EventKind.TASK_END, TASK, a=2)]
+    lanes = [LaneFile([], events) for events in ((giver, receiver), (receiver, giver))[giver_lane]]
+    run = write_run(tmp_path / "run", ProcessFiles(lanes, [subject(TASK, SubjectKind.TASK, name="t")]))
+    path = exported(run, "chrome", tmp_path / "c.json")
+    ends = {
+        phase: {entry["id"]: entry["ts"] for entry in chrome_events(path) if entry["ph"] == phase}
+        for phase in "sf"
+    }
+    assert ends["s"].keys() == ends["f"].keys() and len(ends["s"]) == 2
+    assert all(1 <= ends["s"][number] < ends["f"][number] for number in ends["s"]), ends
+    (flows,) = query(path, "select count(*) as n from flow")
+    assert flows[0]["n"] == len(ends["s"])
 
 
 @pytest.mark.parametrize("to", ["perfetto", "chrome"])

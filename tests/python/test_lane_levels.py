@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_intervals import fork, lane, part, trace_of, wait
+from test_givers import job_of, main_thread, workers
+from test_intervals import OTHER_TASK, TASK, fork, instant, lane, part, state, task, trace_of, wait
 from trimtab.analysis.charge_classes import WAIT
-from trimtab.analysis.diagnosis import diagnosis_of
+from trimtab.analysis.diagnosis import diagnosis_of, diagnosis_of_job
 from trimtab.analysis.lane_levels import MOST_KINDS, STEP, Level, coarsest_shift, levels_of
 from trimtab.analysis.stretches import (
     OTHERS,
@@ -25,9 +26,10 @@ from trimtab.analysis.stretches import (
     stretches_of,
 )
 from trimtab.model import NO_SUBJECT
-from trimtab.model.enumerations import BlameCause
+from trimtab.model.enumerations import BlameCause, EventKind, WorkerState
 from trimtab.report.columns import packed
-from trimtab.report.lane_tiles import TILE_BUCKETS, LaneTiles, tiles_of
+from trimtab.report.lane_tiles import TILE_BUCKETS, LaneTiles, subjects_of, tiles_of
+from trimtab.traces import Trace
 from trimtab.traces.intervals import NO_LANE, Doing, Group, Kind
 
 CLASSES = (
@@ -129,8 +131,7 @@ def test_numbers_that_a_page_cannot_hold_are_refused(number: int) -> None:
 @pytest.fixture
 def traced(tmp_path: Path) -> LaneTiles:
     trace = trace_of(tmp_path, lane(fork(2, 8), part(2.5, 4)), lane(part(3, 7)))
-    tiles = tiles_of(trace)
-    assert tiles is not None
+    (tiles,) = tiles_of([trace])
     return tiles
 
 
@@ -160,6 +161,72 @@ def test_a_wait_is_charged_to_what_its_giver_does(traced: LaneTiles) -> None:
     for at in range(len(whole.lanes)):
         rows = slice(int(whole.first[at]), int(whole.first[at + 1]))
         assert (whole.begin_ns[rows][1:] >= whole.end_ns[rows][:-1]).all()
+
+
+def job(tmp_path: Path, begin: float = 1.0) -> tuple[Trace, ...]:
+    """Rank 0 has a main thread and a worker, which sends a parcel at 4 s; the worker of rank 1 gets it at 5 s, and runs its task."""
+    sender = [task(0, 9, 1), instant(4, EventKind.PARCEL_SENT, 9, arg=1), state(9, WorkerState.IDLE)]
+    receiver = [
+        state(0, WorkerState.IDLE),
+        instant(5 - begin, EventKind.TASK_CREATED, 7),
+        instant(5 - begin, EventKind.PARCEL_RECEIVED, 7, 9),
+        state(5 - begin, WorkerState.RUNS),
+        task(5 - begin, 8 - begin, 7, OTHER_TASK),
+    ]
+    return job_of(
+        tmp_path,
+        [main_thread(0), *workers(sender)],
+        [main_thread(), *workers(receiver)],
+        begins=(0.0, begin),
+    )
+
+
+@pytest.mark.parametrize("begin", [0.0, 1.0])
+def test_who_waits_for_a_message_waits_for_a_lane_of_its_sender(tmp_path: Path, begin: float) -> None:
+    traces = job(tmp_path, begin)
+    sending, receiving = tiles_of(traces, lanes_before=10)
+    # Of rank 0 the main thread and the worker come before.
+    assert (sending.first_lane, receiving.first_lane) == (10, 12)
+    whole = receiving.stretches
+    (wait_at,) = [at for at, giver in enumerate(whole.giver.tolist()) if giver == 1]
+    assert (whole.begin_ns[wait_at], whole.end_ns[wait_at]) == (0, round((4 - begin) * 1e9))
+    of_wait = whole.classes[whole.kind[wait_at]]
+    assert of_wait.subjects == ((1, NO_SUBJECT), (0, TASK))
+    assert of_wait.cause is BlameCause.DEPENDENCE_CHAIN
+    transit = whole.classes[whole.kind[wait_at + 1]]
+    assert (transit.cause, transit.words) == (
+        BlameCause.LATE_MESSAGE,
+        "has no task: a message is on its way",
+    )
+    assert whole.end_ns[wait_at + 1] == round((5 - begin) * 1e9)
+    giver = unpacked(receiving.stretch_tile(0))[5]
+    assert giver[wait_at] == 10 + 1 + 1
+
+
+def test_stretches_of_a_job_are_charged_as_its_diagnosis_says(tmp_path: Path) -> None:
+    traces = job(tmp_path)
+    diagnosis = diagnosis_of_job(traces)
+    assert diagnosis is not None
+    charged: dict[tuple[BlameCause, int, int], float] = {}
+    for whole in (tiles.stretches for tiles in tiles_of(traces)):
+        for begin, end, number in zip(whole.begin_ns, whole.end_ns, whole.kind, strict=True):
+            own = whole.classes[number]
+            if own.cause is not None:
+                key = (own.cause, own.blamed_process, own.blamed)
+                charged[key] = charged.get(key, 0.0) + (end - begin) * 1e-9
+    expected: dict[tuple[BlameCause, int, int], float] = {}
+    for charge in diagnosis.charges:
+        key = (charge.cause, charge.process, charge.subject)
+        expected[key] = expected.get(key, 0.0) + charge.seconds
+    assert charged == pytest.approx(expected)
+
+
+def test_a_process_without_all_events_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    traces = job(tmp_path)
+    object.__setattr__(traces[0].process.lanes[0], "events_dropped", 1)
+    (receiving,) = tiles_of(traces)
+    assert receiving.first_lane == 0
+    assert {process for process, _ in subjects_of(receiving.stretches)} == {1}
 
 
 def test_tiles_of_stretches_hold_all_of_them(traced: LaneTiles) -> None:
@@ -204,5 +271,5 @@ def test_whatever_lanes_do_has_words() -> None:
         for kind in Kind:
             groups = (Group(doing), Group(Doing.WORK, 3))
             for key in (int(kind), WAIT | 1 << 4 | int(kind)):
-                made = _class_of(groups, key)
+                made = _class_of(groups, key, (0, 1))
                 assert made.words and made.state in STATE_NAMES

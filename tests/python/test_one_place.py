@@ -43,6 +43,7 @@ ALLOWED = {
     "cli/view.py": ({"open"}, "the user's browser, at our own address"),
     "cli/counters.py": ({"read_text"}, "our own table"),
     "cli/top.py": ({"open"}, "/dev/null"),
+    "cli/standard_output.py": ({"open"}, "/dev/null"),
     "live/targets.py": ({"read_bytes"}, OWN_SYSTEM),
     "live/knobs.py": (
         {"open"},
@@ -64,7 +65,6 @@ ALLOWED = {
     "experiments/cluster.py": ({"mkdir"}, "the folder that the user named"),
     "experiments/node_job.py": ({"mkdir"}, "in the folder that the user named"),
     "experiments/outputs.py": ({"mkdir"}, "in the folder that the user named"),
-    "export/__init__.py": ({"mkdir"}, "the folder that the user named"),
     "importing/write_run.py": ({"mkdir"}, "in a new folder of ours"),
     "cli/check.py": ({"mkdir"}, "the folder that the user named"),
     "answer_check/outputs.py": ({"mkdir", "copy2", "copyfile", "move"}, OWN_OUTPUTS),

@@ -12,7 +12,9 @@ import msgspec
 import numpy as np
 import pytest
 import reports
+from trimtab.cli.sources import source_at
 from trimtab.model import RunError
+from trimtab.report import lane_page
 from trimtab.spark import codecs, reading
 from trimtab.spark.attribution import IDLE, PARTS, attribute
 from trimtab.spark.logs import Log, is_event_log, logs_at
@@ -499,6 +501,16 @@ def test_an_analysis_is_the_same_each_time() -> None:
     (log,) = logs_at(LOGS / "straggler.gz")
     first, second = (msgspec.json.encode(report_of(analyse(log))) for _ in range(2))
     assert first == second
+
+
+def test_lanes_of_the_page_are_where_the_report_has_them() -> None:
+    """The executors came long after the application began."""
+    lanes = lane_page(source_at(LOGS / "straggler.gz").run())
+    assert lanes is not None
+    begins = [process["begin_ns"] * 1e-9 for process in lanes.head["processes"]]
+    slots = analysed(LOGS / "straggler.gz").slots
+    added = [slots.added[slots.executor == at].min() * 1e-3 for at in range(len(begins))]
+    assert sorted(begins) == pytest.approx(sorted(added)) and min(begins) > 10
 
 
 def test_a_missing_file_and_a_folder_without_logs(tmp_path: Path) -> None:

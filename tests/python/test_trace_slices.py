@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trimtab.model.enumerations import EventKind
 from trimtab.readers.layout import EVENT
-from trimtab.traces.slices import Role, lane_slices
+from trimtab.traces.slices import Role, _go_through, _in_order, _Repair, _repaired, lane_slices
 
 Event = tuple[int, int, int, int, int, int]  # ticks, subject, kind, arg, a, b
 
@@ -196,3 +196,45 @@ def test_deep_nesting(count: int) -> None:
     events = [(at, 8, 7, 0, 0, 0) for at in range(count)]
     slices = slices_of(*events, end=9_000)
     assert len(slices) == 2 * count and slices.ticks[-1] == 9_000
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 1 << 30))
+def test_repaired_stretch_by_stretch_is_as_repaired_as_a_whole(seed: int) -> None:
+    """Tasks and scopes that begin and end at random, now and then with nothing open."""
+    random = np.random.default_rng(seed)
+    events: list[Event] = []
+    for at in range(int(random.integers(1, 200))):
+        kind = (TASK, TASK_END, TASK, TASK_END, EventKind.SCOPE_BEGIN, EventKind.SCOPE_END)[
+            int(random.integers(0, 6 if random.random() < 0.1 else 2))
+        ]
+        number = len(events) // 2 if random.random() < 0.7 else int(random.integers(1, 4))
+        events.append((at, 1, kind, 0, number, 0))
+    recorded = np.array(events, EVENT)
+    items = _in_order(recorded, recorded["ticks"].astype(np.int64), 10_000, 1000)
+    repair = _Repair(2 * len(items.ticks) + 1000)
+    _go_through(recorded, items, 0, len(items.ticks), repair)
+    expected, result = repair.items(), _repaired(recorded, items)
+    assert result.ticks.tolist() == expected.ticks.tolist()
+    assert result.change.tolist() == expected.change.tolist()
+    assert result.role.tolist() == expected.role.tolist()
+    begins = expected.change >= 0
+    assert result.source[begins].tolist() == expected.source[begins].tolist()
+
+
+def test_one_crossing_costs_no_more_than_its_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
+    visited: list[int] = []
+    add = _Repair.add
+
+    def counted(repair: _Repair, at: int, *item: int) -> None:
+        visited.append(at)
+        add(repair, at, *item)
+
+    monkeypatch.setattr(_Repair, "add", counted)
+    events: list[Event] = []
+    for number in range(1, 1001):
+        events += [(10 * number, 1, TASK, 0, number, 0), (10 * number + 5, 1, TASK_END, 0, number, 0)]
+    # The 500th and the 501st cross.
+    events[999], events[1000] = (5004, 1, TASK, 0, 501, 0), (5005, 1, TASK_END, 0, 500, 0)
+    slices = slices_of(*events, end=20_000)
+    assert len(visited) == 4 and len(slices) >= 2000

@@ -41,7 +41,7 @@ function blamed(rows: Blamed[], jumps: LaneJumps | null): Child {
 
 /** The cause, which leads to the longest stretch of it where lanes are shown. */
 function leading(row: Blamed, jumps: LaneJumps | null): Child {
-  if (jumps === null || !row.basis.includes("events")) return row.cause;
+  if (jumps === null || !jumps.isShown(row)) return row.cause;
   const attributes = { type: "button", class: "link", title: "Show the longest of these waits" };
   return h("button", { ...attributes, on: { click: () => void jumps.blame(row) } }, row.cause);
 }

@@ -71,10 +71,10 @@ function card(
       { class: "what" },
       h("h3", {}, longText(sentence(finding.cause), 120)),
       finding.subject ? subject : null,
-      finding.subject && jumps !== null
+      jumps !== null && (finding.subject || finding.longest_wait !== null)
         ? h(
             "button",
-            { type: "button", class: "link to-lanes", on: { click: () => void jumps.subject(finding.subject) } },
+            { type: "button", class: "link to-lanes", on: { click: () => void showWhere(finding, jumps) } },
             "show where",
           )
         : null,
@@ -92,6 +92,12 @@ function card(
         share !== null && h("div", { class: "meter" }, h("i", { style: { width: `${share * 100}%` } })),
       ),
   );
+}
+
+/** The longest wait for it; where that is not known, the time that is lost at its subject. */
+function showWhere(finding: Finding, jumps: LaneJumps): boolean {
+  const hasShown = finding.longest_wait !== null && jumps.wait(finding.longest_wait);
+  return hasShown || (!!finding.subject && jumps.subject(finding.subject));
 }
 
 /** How the longest wait for it came about. */

@@ -13,7 +13,9 @@ export function seconds(value: number | null): string {
   if (value === null) return NONE;
   // Rounded first, so that 0.9999 s is not "1000 ms".
   const size = Number(Math.abs(value).toPrecision(3));
-  if (size >= 1 || size === 0) return `${digits(value)} s`;
+  // Less than that is what is left of sums of rounded figures.
+  if (size < 1e-12) return "0 s";
+  if (size >= 1) return `${digits(value)} s`;
   if (size >= 1e-3) return `${digits(value * 1e3)} ms`;
   if (size >= 1e-6) return `${digits(value * 1e6)} \u00b5s`;
   return `${digits(value * 1e9)} ns`;

@@ -508,6 +508,18 @@ export interface Unavailable {
   kind: Missing;
 }
 
+/** Where the longest wait for a finding's cause is. */
+export interface LongestWait {
+  /** `id` of the process */
+  process: string;
+  /** its number */
+  lane: number;
+  /** since the process began, s */
+  begin_s: number;
+  /** since the process began, s */
+  end_s: number;
+}
+
 /** A cause of lost core time, with evidence, an action and its gain. */
 export interface Finding {
   /** one of the causes below */
@@ -528,6 +540,8 @@ export interface Finding {
   gain_high_s: number;
   /** how the longest wait came about, from the wait to its cause; empty: not known */
   chain: string[];
+  /** where that wait is; null: not known */
+  longest_wait: LongestWait | null;
 }
 
 /** What the run would take with a change, by a replay of its recorded steps. */
@@ -1529,6 +1543,13 @@ export const readUnavailable = (from: Dict): Unavailable => ({
   kind: text(from.kind) as Missing,
 });
 
+export const readLongestWait = (from: Dict): LongestWait => ({
+  process: text(from.process),
+  lane: amount(from.lane),
+  begin_s: amount(from.begin_s),
+  end_s: amount(from.end_s),
+});
+
 export const readFinding = (from: Dict): Finding => ({
   cause: text(from.cause) as Cause,
   subject: text(from.subject),
@@ -1539,6 +1560,7 @@ export const readFinding = (from: Dict): Finding => ({
   gain_low_s: amount(from.gain_low_s),
   gain_high_s: amount(from.gain_high_s),
   chain: texts(from.chain),
+  longest_wait: maybe(from.longest_wait, readLongestWait),
 });
 
 export const readWhatIf = (from: Dict): WhatIf => ({

@@ -12,6 +12,8 @@ test("times have three digits and the unit that fits", () => {
     [0.00099999, "1 ms"],
     [4.5e-5, "45 \u00b5s"],
     [9e-9, "9 ns"],
+    [3e-10, "0.3 ns"],
+    [8.24e-17, "0 s"],
     [-0.5, "-500 ms"],
     [null, "\u2013"],
   ];

@@ -126,7 +126,7 @@ const inks = {
 };
 function column(tile: Shown, x: number, height: number): number[] {
   const mix = new Mix(4);
-  mix.fill(tile, 0, 0, 1000);
+  mix.fill(tile, 0, 0, 1000, inks.isWait);
   const data = new Uint32Array(4 * height);
   drawLane({ data, stride: 4 }, mix, inks, 0, 0, height);
   return Array.from({ length: height }, (_, y) => data[y * 4 + x]!);
@@ -178,8 +178,32 @@ test("a column keeps all time, however many classes it has", () => {
     u(),
   ]);
   const mix = new Mix(1);
-  mix.fill({ what: "stretches", tiles: [tile] }, 0, 0, 10 * count);
+  mix.fill({ what: "stretches", tiles: [tile] }, 0, 0, 10 * count, []);
   assert.ok(Math.abs(mix.ns.reduce((sum, one) => sum + one, 0) - 1) < 1e-9);
+});
+
+test("a wait that comes when a column is full of work keeps its class", () => {
+  const kinds = [...Array(SLOTS).keys(), SLOTS];
+  const length = kinds.map((kind) => (kind === 3 ? 5 : 10));
+  const none = kinds.map(() => 0);
+  const tile = stretchTile([
+    u(kinds.length),
+    u(0),
+    u(...none),
+    u(...length),
+    u(...kinds),
+    u(...none),
+    u(),
+    u(),
+    u(),
+    u(),
+  ]);
+  const mix = new Mix(1);
+  const isWait = kinds.map((kind) => Number(kind === SLOTS));
+  mix.fill({ what: "stretches", tiles: [tile] }, 0, 0, 85, isWait);
+  assert.ok([...mix.kind].includes(SLOTS));
+  assert.ok(Math.abs(mix.ns[[...mix.kind].indexOf(SLOTS)]! - 10 / 85) < 1e-9);
+  assert.ok(Math.abs(mix.ns.reduce((sum, part) => sum + part, 0) - 1) < 1e-9);
 });
 
 test("rows of reports and searches find the longest stretch that they mean", () => {

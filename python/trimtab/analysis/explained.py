@@ -14,7 +14,7 @@ from trimtab.analysis.task_findings import SUSPENDED_ACTIONS
 from trimtab.counted import counted
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause, Cause, WaitCause
-from trimtab.model.report import Finding
+from trimtab.model.report import Finding, LongestWait
 from trimtab.traces.intervals import Kind
 
 # What waits are charged to where a finding's cause is at work.
@@ -47,11 +47,23 @@ def with_chains(findings: Sequence[Finding], job: Job) -> list[Finding]:
     diagnosis = job.diagnosis
     if diagnosis is None:
         return list(findings)
-    return [replace(finding, chain=_chain(finding, job, diagnosis.chains)) for finding in findings]
+    return [_explained(finding, job, _longest(finding, job, diagnosis.chains)) for finding in findings]
 
 
-def _chain(finding: Finding, job: Job, chains: Sequence[Chain]) -> tuple[str, ...]:
-    """Of the longest wait for this cause, at the finding's place if waits there are known."""
+def _explained(finding: Finding, job: Job, chain: Chain | None) -> Finding:
+    if chain is None:
+        return finding
+    first = chain.links[0]
+    process = job.parts[first.process]
+    # Chains of several processes are on the clock of the job.
+    origin_ns = 0 if job.only_part is not None else round(process.trace.begin_ns)
+    begin_s, end_s = ((at - origin_ns) * 1e-9 for at in (chain.begin_ns, chain.end_ns))
+    wait = LongestWait(process.id, first.lane, begin_s, end_s)
+    return replace(finding, chain=tuple(_sentences(job, chain)), longest_wait=wait)
+
+
+def _longest(finding: Finding, job: Job, chains: Sequence[Chain]) -> Chain | None:
+    """The longest wait for this cause, at the finding's place if waits there are known."""
     wanted = _causes_behind(finding)
     fitting = [chain for chain in chains if chain.cause in wanted]
     here = [chain for chain in fitting if _name(job.parts[chain.process], chain.subject) == finding.subject]
@@ -60,9 +72,8 @@ def _chain(finding: Finding, job: Job, chains: Sequence[Chain]) -> tuple[str, ..
     if finding.cause == Cause.TASK_CHAIN:
         here = [chain for chain in here if chain.tasks] or here
     if not (candidates := here or (fitting if finding.subject is None else [])):
-        return ()
-    longest = min(candidates, key=lambda chain: (chain.begin_ns - chain.end_ns, chain.begin_ns))
-    return tuple(_sentences(job, longest))
+        return None
+    return min(candidates, key=lambda chain: (chain.begin_ns - chain.end_ns, chain.begin_ns))
 
 
 def _causes_behind(finding: Finding) -> tuple[BlameCause, ...]:

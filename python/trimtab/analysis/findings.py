@@ -60,7 +60,7 @@ def findings(
 
 def finding(cause: Cause, subject: str | None, evidence: str, action: str, gain_s: float) -> Finding:
     """One finding; whose it is comes with the whole job (`job_findings`)."""
-    return Finding(cause, subject, evidence, action, gain_s, (), 0.0, gain_s, ())
+    return Finding(cause, subject, evidence, action, gain_s, (), 0.0, gain_s, (), None)
 
 
 def _imbalance(regions: list[Region], run_delay_s: float) -> list[Finding]:

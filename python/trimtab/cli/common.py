@@ -247,11 +247,15 @@ class Stopped(BaseException):
 
 
 @contextmanager
-def stopped_by_signals() -> Iterator[None]:
-    """Told to end within it, we raise Stopped: whoever runs a program ends it, too. What is ignored (nohup) stays so."""
+def stopped_by_signals(is_background: bool = False) -> Iterator[None]:
+    """Told to end within it, we raise Stopped: whoever runs a program ends it, too. What is ignored (nohup) stays so.
+
+    Args:
+        is_background: SIGINT also where it is ignored, as scripts start what they put into the background with `&`.
+    """
     before = {entry: signal.getsignal(entry) for entry in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for number, handler in before.items():
-        if handler != signal.SIG_IGN:
+        if handler != signal.SIG_IGN or (is_background and number == signal.SIGINT):
             signal.signal(number, _stop)
     try:
         yield

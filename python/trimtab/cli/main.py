@@ -37,6 +37,7 @@ from trimtab.cli.common import (
     threads_option,
     virtual_threads_option,
 )
+from trimtab.cli.standard_output import standard_output
 from trimtab.options import library_option
 from trimtab.programs import NotStarted
 
@@ -88,6 +89,10 @@ class _Size(click.ParamType[int]):
 
 class _Commands(click.Group):
     """Imports a command of another module when it is asked for: `run` needs none of them, and its program waits."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        with standard_output():
+            return super().main(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*self.commands, *_ELSEWHERE})

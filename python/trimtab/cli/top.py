@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trimtab.cli.common import default_folder, echo, echo_encoded, fail, runs_below
+from trimtab.cli.common import (
+    Stopped,
+    default_folder,
+    echo,
+    echo_encoded,
+    fail,
+    runs_below,
+    stopped_by_signals,
+)
 
 if TYPE_CHECKING:
     from trimtab.live.keys import Keys
@@ -106,7 +114,11 @@ def run_top(
     is_turned = bool(settings or undone or list_knobs)
     view = View(sort=sort, text=text, interval_s=interval)
     try:
-        with opened(directory, 0 if is_turned else findings, pid) as run:
+        # Ended by a signal, the screen is left as it was, and nothing goes on.
+        with (
+            stopped_by_signals(is_background=True),
+            opened(directory, 0 if is_turned else findings, pid) as run,
+        ):
             if is_turned:
                 _turn(run, settings, undone, list_knobs)
             elif as_json or once or not (sys.stdout.isatty() and sys.stdin.isatty()):
@@ -115,7 +127,7 @@ def run_top(
                 _watch(run, view)
     except RunError as error:
         fail(str(error))
-    except KeyboardInterrupt:
+    except Stopped:
         pass
     except BrokenPipeError:
         # Who reads has gone; what is left in the buffer cannot be written.

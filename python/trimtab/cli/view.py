@@ -38,7 +38,7 @@ def view_run(run_directory: str, port: int, no_browser: bool) -> None:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename or f'port {port}'}: {error.strerror}")
-    with server, stopped_by_signals():
+    with server, stopped_by_signals(is_background=True):
         try:
             echo(f"trimtab: {directory} at {server.address}")
             echo("trimtab: Ctrl-C ends it", err=True)

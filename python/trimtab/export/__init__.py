@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +15,7 @@ from trimtab.export.dot import MOST_TASKS, write_dot
 from trimtab.export.source import Advance, View, notes_of, views_of
 from trimtab.export.tables import Table, tables_of
 from trimtab.model import Run
-from trimtab.whole_files import whole_files, whole_folder
+from trimtab.whole_files import folder_to_fill, whole_files, whole_folder
 
 if TYPE_CHECKING:
     from trimtab.otf2 import Library
@@ -95,9 +98,8 @@ def export(
             notes.append("browsers do not open files of 2 GB and more: --to perfetto is a third of the size")
         return Exported([path], notes)
     tables = tables_of(views, advance)
-    path.mkdir(parents=True, exist_ok=True)
     files = [path / f"{table.name}.{to}" for table in tables]
-    with whole_files(files) as streams:
+    with folder_to_fill(path), whole_files(files) as streams:
         for table, stream in zip(tables, streams, strict=True):
             write_table(table, stream)
     return Exported(files, notes)
@@ -153,10 +155,19 @@ def _write_otf2(run: Run, views: list[View], path: Path, advance: Advance) -> Pa
                 writer.process(view, advance)
             writer.close(int(run.info.get("started_real_ns") or 0))
         except Failure as error:
-            raise OSError(0, str(error), str(path)) from error
+            raise _error_of(error, folder, path) from error
         finally:
             archive.discard()
     return path / ANCHOR
+
+
+def _error_of(failure: Exception, folder: Path, path: Path) -> OSError:
+    """The library does not say that the disk is full; it writes buffers of this size at once."""
+    from trimtab.otf2.archive import LARGEST_WRITE
+
+    if shutil.disk_usage(folder).free < LARGEST_WRITE:
+        return OSError(errno.ENOSPC, f"{os.strerror(errno.ENOSPC)} ({failure})", str(path))
+    return OSError(0, str(failure), str(path))
 
 
 def _write_chrome(run: Run, views: list[View], path: Path, notes: list[str], advance: Advance) -> None:

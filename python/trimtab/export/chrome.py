@@ -35,6 +35,8 @@ class Chrome:
         self._stream = stream
         self._arrow_base = 0
         self._locks_left: dict[int, ByEntry] = {}
+        self._entered = np.empty(0, np.int64)
+        self._earliest = np.empty(0, np.int64)
         metadata = _json({"tool": "trimtab", "notes": notes})
         stream.write(f'{{"displayTimeUnit":"ns","otherData":{metadata},"traceEvents":[\n'.encode())
         self._is_first = True
@@ -53,6 +55,7 @@ class Chrome:
         """All of one process."""
         pid = view.number
         self._locks_left = lock_entries(view.process).ticks_left()
+        self._entered = _times_entered(view)
         self._lines([_metadata(pid, 0, "process_name", name=view.name)])
         for lane in view.process.lanes:
             tid = view.number_of(lane)
@@ -63,6 +66,7 @@ class Chrome:
                 ]
             )
             slices, namer = view.slices(lane), Namer(view.places)
+            self._earliest = _latest_changes(slices)
             for low in range(0, len(slices), BLOCK):
                 high = min(low + BLOCK, len(slices))
                 self._lines(self._block(view, lane, slices, low, high, namer))
@@ -143,14 +147,25 @@ class Chrome:
             ("f", had, view.arrows.entering.get(lane.id)),
         ):
             if flows is not None:
-                yield from self._ends_of_arrows(view, lane, phase, slices.source[items], at, flows)
+                earliest = view.ns(self._earliest[items])
+                yield from self._ends_of_arrows(
+                    view, lane, phase, (slices.source[items], earliest, at), flows
+                )
 
     def _ends_of_arrows(
-        self, view: View, lane: Lane, phase: str, places: Integers, at: Integers, flows: Flows
+        self, view: View, lane: Lane, phase: str, items: tuple[Integers, Integers, Integers], flows: Flows
     ) -> Iterator[str]:
+        """`items`: of slices and instants the event that they are of, since when the same slice lasts, and where arrows touch it."""
+        places, earliest, at = items
         counts, numbers = flows.at(places)
         bind_point = ',"bp":"e"' if phase == "f" else ""
-        for number, time_us in zip(numbers.tolist(), np.repeat(at, counts).tolist(), strict=True):
+        times = np.repeat(at, counts)
+        if phase == "s":
+            # What a task gave may have been taken before that was recorded; viewers drop arrows that end before they begin.
+            own = np.flatnonzero(numbers < FIRST_PARCEL)
+            entered = self._entered[numbers[own].astype(np.int64)] - 1
+            times[own] = np.minimum(times[own], np.maximum(entered, np.repeat(earliest, counts)[own]))
+        for number, time_us in zip(numbers.tolist(), times.tolist(), strict=True):
             if number >= FIRST_PARCEL:
                 name, arrow = "parcel", number
             else:
@@ -160,6 +175,23 @@ class Chrome:
                 f'{{"ph":"{phase}","pid":{view.number},"tid":{view.number_of(lane)},"ts":{_microseconds(time_us)},'
                 f'"id":{arrow},"cat":"task","name":"{name}"{bind_point}}}'
             )
+
+
+def _latest_changes(slices: Slices) -> Integers:
+    """Of a slice its begin, of an instant when the slice around it began or the last one inside that ended, in ticks."""
+    latest: Integers = np.maximum.accumulate(np.where(slices.change != 0, slices.ticks, 0))
+    return latest
+
+
+def _times_entered(view: View) -> Integers:
+    """When each arrow of a process ends, by its number."""
+    entered: Integers = np.full(view.arrows.count + 1, np.iinfo(np.int64).max)
+    for lane in view.process.lanes:
+        flows = view.arrows.entering.get(lane.id)
+        if flows is not None:
+            own = flows.numbers < FIRST_PARCEL
+            entered[flows.numbers[own].astype(np.int64)] = view.ns_of(lane.events["ticks"][flows.places[own]])
+    return entered
 
 
 def _microseconds(ns: int) -> str:

@@ -85,6 +85,7 @@ def lane_looks(
     ]
     at_work = _at_work(moment, states)
     subjects = _top_subjects(moment, before)
+    names = _names(headers)
     looks = []
     for lane, state in enumerate(states):
         if not state:
@@ -95,7 +96,7 @@ def lane_looks(
             LaneLook(
                 process,
                 lane,
-                _name(headers[lane]),
+                names[lane],
                 tids[lane] if is_thread[lane] else None,
                 state,
                 label_of(subject) if subject >= 0 else None,
@@ -106,8 +107,16 @@ def lane_looks(
     return looks
 
 
-def _name(header: NDArray[np.uint64]) -> str:
-    return _decoded(header[_TITLE].tobytes(), header[_THREAD_NAME].tobytes())
+def _names(headers: NDArray[np.uint64]) -> list[str]:
+    titles, threads = headers[:, _TITLE].tobytes(), headers[:, _THREAD_NAME].tobytes()
+    title_bytes, thread_bytes = 8 * (_TITLE.stop - _TITLE.start), 8 * (_THREAD_NAME.stop - _THREAD_NAME.start)
+    return [
+        _decoded(
+            titles[lane * title_bytes : (lane + 1) * title_bytes],
+            threads[lane * thread_bytes : (lane + 1) * thread_bytes],
+        )
+        for lane in range(len(headers))
+    ]
 
 
 @lru_cache(maxsize=4096)

@@ -77,11 +77,12 @@ def tails_of(newest: Sequence[Records], before: Sequence[Tail]) -> list[Tail]:
     ticks, instances = ends["ticks"].tolist(), ends["a"].tolist()
     tails = []
     for lane, old in enumerate(before):
-        region, part, inner, scope = (
-            _chosen(found, lane, kept, oldest[lane])
-            for found, kept in zip(opened, (old.region, old.part, old.inner, old.scope), strict=True)
-        )
-        newest_of = max(region, part, inner, scope, key=_BEGIN)
+        since = oldest[lane]
+        region = _chosen(opened[0], lane, old.region, since)
+        part = _chosen(opened[1], lane, old.part, since)
+        inner = _chosen(opened[2], lane, old.inner, since)
+        scope = _chosen(opened[3], lane, old.scope, since)
+        newest_of = max((region, part, inner, scope), key=_BEGIN)
         end, instance = (ticks[lane], instances[lane]) if has_end[lane] else (old.last_end, old.last_instance)
         tails.append(Tail(region, part, inner, scope, end, instance, newest_of.subject))
     return tails

@@ -207,6 +207,7 @@ class Run:
         left_out: processes that could not be read, each with what is wrong with it.
         schedulers: what the operating system's scheduler did, one for each recorded host (`--kernel`).
         schedulers_left_out: the same as `left_out`, of records of the scheduler.
+        lead_ns: by how much a report of it begins before the first process does.
     """
 
     directory: Path
@@ -215,3 +216,4 @@ class Run:
     left_out: tuple[Unavailable, ...] = ()
     schedulers: tuple[SchedulerRecording, ...] = ()
     schedulers_left_out: tuple[Unavailable, ...] = ()
+    lead_ns: int = 0

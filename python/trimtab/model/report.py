@@ -489,6 +489,22 @@ class Unavailable(Struct, frozen=True):
     kind: Missing = Missing.OTHER
 
 
+class LongestWait(Struct, frozen=True):
+    """Where the longest wait for a finding's cause is.
+
+    Attributes:
+        process: `id` of the process.
+        lane: its number.
+        begin_s: since the process began, s.
+        end_s: since the process began, s.
+    """
+
+    process: str
+    lane: int
+    begin_s: float
+    end_s: float
+
+
 class Finding(Struct, frozen=True):
     """A cause of lost core time, with evidence, an action and its gain.
 
@@ -502,6 +518,7 @@ class Finding(Struct, frozen=True):
         gain_low_s: the least that it gives back; 0 where only a formula is known, s.
         gain_high_s: the most that it gives back, s.
         chain: how the longest wait came about, from the wait to its cause; empty: not known.
+        longest_wait: where that wait is; None: not known.
     """
 
     cause: Cause
@@ -513,6 +530,7 @@ class Finding(Struct, frozen=True):
     gain_low_s: float
     gain_high_s: float
     chain: tuple[str, ...]
+    longest_wait: LongestWait | None
 
 
 class WhatIf(Struct, frozen=True):

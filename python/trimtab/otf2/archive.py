@@ -22,6 +22,7 @@ NAME = "traces"
 ANCHOR = f"{NAME}.otf2"
 """The file that tools open."""
 _CHUNK_OF_EVENTS, _CHUNK_OF_DEFINITIONS = 1 << 20, 4 << 20
+LARGEST_WRITE = _CHUNK_OF_DEFINITIONS
 _BEFORE_FLUSH = ctypes.CFUNCTYPE(U8, POINTER, U8, U64, POINTER, ctypes.c_bool)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from trimtab.analysis.keys import keys_of
 from trimtab.analysis.lane_words import STATE_NAMES
 from trimtab.analysis.regions import Places, places_of
-from trimtab.model import NO_SUBJECT, Run
+from trimtab.model import Run
 from trimtab.report.lane_tiles import LaneTiles, subjects_of, tiles_of
 from trimtab.symbols import Symbols
 from trimtab.traces import Trace, traces_of
@@ -71,12 +71,15 @@ def lane_page(*runs: Run, is_served: bool = False) -> LanePage | None:
     left_out = 0
     for letter, run in zip(ascii_uppercase, runs, strict=False):
         traces = traces_of(run)
-        own = [tiles for trace in traces if (tiles := tiles_of(trace)) is not None]
-        left_out += len(traces) - len(own)
+        own = tiles_of(
+            traces, max((tiles.first_lane + len(tiles.stretches.lanes) for tiles in found), default=0)
+        )
+        left_out += sum(_lacks_events(trace) for trace in traces)
         found += own
         prefix = f"{letter}: " if len(runs) > 1 else ""
         with Symbols(run.directory) as symbols:
-            processes += [_process(tiles, places_of(tiles.trace.process, symbols), prefix) for tiles in own]
+            names = _Names(traces, symbols)
+            processes += [_process(tiles, names, prefix, run.lead_ns) for tiles in own]
     if not found:
         return None
     head = {
@@ -89,27 +92,51 @@ def lane_page(*runs: Run, is_served: bool = False) -> LanePage | None:
     return LanePage(head, _within(found, room, 0 if is_served else _LEVEL_BYTES), found)
 
 
-def _process(tiles: LaneTiles, places: Places, prefix: str) -> dict[str, Any]:
+def _lacks_events(trace: Trace) -> bool:
+    """Of a process that recorded nothing, such as a shell, nothing is missing."""
+    return any(
+        lane.events_written > len(lane.events) or lane.events_dropped > 0 for lane in trace.process.lanes
+    )
+
+
+class _Names:
+    """Names and keys of the subjects of a run's processes."""
+
+    def __init__(self, traces: Sequence[Trace], symbols: Symbols) -> None:
+        self._traces, self._symbols = traces, symbols
+        self._known: dict[int, tuple[Places, dict[int, str]]] = {}
+
+    def of(self, subject: tuple[int, int]) -> dict[str, str]:
+        """Of a process's number."""
+        process, number = subject
+        if process not in self._known:
+            recorded = self._traces[process].process
+            self._known[process] = places_of(recorded, self._symbols), keys_of(recorded)
+        places, keys = self._known[process]
+        return {"name": places[number][0], "key": keys[number]}
+
+
+def _process(tiles: LaneTiles, names: _Names, prefix: str, lead_ns: int) -> dict[str, Any]:
     stretches, trace = tiles.stretches, tiles.trace
-    keys = keys_of(trace.process)
-    numbers = subjects_of(stretches)
-    place = {number: at for at, number in enumerate(numbers)} | {NO_SUBJECT: -1}
+    subjects = subjects_of(stretches)
+    place = {subject: at for at, subject in enumerate(subjects)}
     return {
         "id": trace.id,
         "name": prefix + _label(trace),
-        "begin_ns": round(trace.begin_ns),
+        "begin_ns": round(trace.begin_ns) + lead_ns,
         "span_ns": stretches.span_ns,
+        "first_lane": tiles.first_lane,
         "lanes": [_lane_name(trace, number) for number in stretches.lanes],
-        "subjects": [{"name": places[number][0], "key": keys[number]} for number in numbers],
+        "subjects": [names.of(subject) for subject in subjects],
         "classes": [
             {
-                "state": int(each.state),
-                "words": each.words,
-                "subject": place[each.subject],
-                "cause": None if each.cause is None else each.cause.value,
-                "blamed": place[each.blamed],
+                "state": int(entry.state),
+                "words": entry.words,
+                "subject": place.get(entry.subjects[0], -1),
+                "cause": None if entry.cause is None else entry.cause.value,
+                "blamed": place.get(entry.subjects[1], -1),
             }
-            for each in stretches.classes
+            for entry in stretches.classes
         ],
         "levels": [
             {"shift": level.shift, "tiles": tiles.tiles_of(at)} for at, level in enumerate(tiles.levels)

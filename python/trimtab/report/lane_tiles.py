@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis.lane_levels import Level, levels_of
-from trimtab.analysis.stretches import Stretches, stretches_of
+from trimtab.analysis.stretches import Stretches, stretches_of_job
 from trimtab.analysis.task_links import Links, links_of
 from trimtab.model import NO_SUBJECT
 from trimtab.report.columns import packed
@@ -28,10 +29,16 @@ _LONGEST_OF_CLASS, _LONGEST = 12, 4000
 
 @dataclass(frozen=True)
 class LaneTiles:
-    """The tiles of one process."""
+    """The tiles of one process; `lanes_before`: lanes of other runs that come before those of its run."""
 
     trace: Trace
     stretches: Stretches
+    lanes_before: int = 0
+
+    @property
+    def first_lane(self) -> int:
+        """The place of its first lane among those of all processes, as givers have it."""
+        return self.lanes_before + self.stretches.first_lane
 
     @cached_property
     def levels(self) -> list[Level]:
@@ -70,7 +77,7 @@ class LaneTiles:
 
     def stretch_tile(self, tile: int) -> bytes:
         """Stretches of each lane, and when its first one begins; then, of each, the gap before it, its length, class and
-        giver + 1 (0: none); then the arrows: lanes and times of both ends."""
+        giver + 1 (0: none; by its place among the lanes of all processes); then the arrows: lanes and times of both ends."""
         low, high = self.bounds[tile], self.bounds[tile + 1]
         whole = self.stretches
         rows = []
@@ -87,7 +94,9 @@ class LaneTiles:
         gaps[firsts[has_any]] = 0
         first_ns = np.zeros(len(counts), np.int64)
         first_ns[has_any] = begin_ns[firsts[has_any]]
-        giver = np.where(whole.giver[chosen] == NO_LANE, 0, whole.giver[chosen].astype(np.int64) + 1)
+        giver = np.where(
+            whole.giver[chosen] == NO_LANE, 0, whole.giver[chosen].astype(np.int64) + self.lanes_before + 1
+        )
         links = self._links_between(low, high)
         return packed(
             [
@@ -119,10 +128,13 @@ class LaneTiles:
         return rows
 
 
-def tiles_of(trace: Trace) -> LaneTiles | None:
-    """None where not all events of the process are there."""
-    stretches = stretches_of(trace)
-    return LaneTiles(trace, stretches) if stretches is not None and len(stretches) else None
+def tiles_of(traces: Sequence[Trace], lanes_before: int = 0) -> list[LaneTiles]:
+    """Of all processes of a run that have all of their events."""
+    return [
+        LaneTiles(trace, stretches, lanes_before)
+        for trace, stretches in zip(traces, stretches_of_job(traces), strict=True)
+        if stretches is not None and len(stretches)
+    ]
 
 
 def _between(bucket: Integers, begin: int, end: int, low: int, high: int) -> slice:
@@ -138,7 +150,7 @@ def _steps(values: Integers, counts: Any) -> Integers:
     return steps
 
 
-def subjects_of(stretches: Stretches) -> list[int]:
-    """Numbers of all subjects that classes name."""
-    numbers = {each.subject for each in stretches.classes} | {each.blamed for each in stretches.classes}
-    return sorted(numbers - {NO_SUBJECT})
+def subjects_of(stretches: Stretches) -> list[tuple[int, int]]:
+    """Processes and numbers of all subjects that classes name."""
+    named = {subject for entry in stretches.classes for subject in entry.subjects}
+    return sorted(subject for subject in named if subject[1] != NO_SUBJECT)

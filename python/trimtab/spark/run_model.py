@@ -27,6 +27,7 @@ _FIRST_PARCEL = 1 << 40
 def run_of(application: Application, slots: Slots, path: Path) -> Run:
     """The run of a log at `path`. A tick is a nanosecond since the application started."""
     events = _events(application, slots)
+    processes = tuple(_process(application, slots, at, events) for at in range(len(application.executors)))
     return Run(
         path,
         {
@@ -35,7 +36,8 @@ def run_of(application: Application, slots: Slots, path: Path) -> Run:
             "level": "trace",
             "started_real_ns": application.started_ms * _NS,
         },
-        tuple(_process(application, slots, at, events) for at in range(len(application.executors))),
+        processes,
+        lead_ns=min((int(process.header["start_ticks"]) for process in processes), default=0),
     )
 
 

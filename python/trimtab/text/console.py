@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Any
@@ -36,8 +37,9 @@ class Console(console.Console):
 
 def output() -> Console:
     """The terminal's width, or, into a pipe or file, as wide as what is written (COLUMNS says otherwise)."""
-    is_free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(highlight=False, width=_PIPE_WIDTH if is_free else None)
+    stream = sys.stdout if sys.stdout is not None else io.StringIO()
+    is_free = not stream.isatty() and "COLUMNS" not in os.environ
+    return Console(file=stream, highlight=False, width=_PIPE_WIDTH if is_free else None)
 
 
 def table(names: str, *figures: str, title: str | None = None) -> Table:

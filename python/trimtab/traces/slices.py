@@ -8,8 +8,10 @@ completed. All of it by whole arrays: a lane may have tens of millions of events
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -299,15 +301,18 @@ def _partners(change: NDArray[np.int8]) -> Integers:
 def _is_matched(events: Records, items: _Items, partner: Integers) -> bool:
     """Whether each end closes what its begin opened."""
     begins = np.flatnonzero(items.change == 1)
-    ends = partner[begins]
-    if not np.array_equal(items.role[begins], items.role[ends]):
-        return False
+    return bool(_is_pair(events, items, begins, partner[begins]).all())
+
+
+def _is_pair(events: Records, items: _Items, begins: Integers, ends: Integers) -> NDArray[np.bool_]:
+    """Of each begin whether that end closes it."""
     role, opened, closed = items.role[begins], items.source[begins], items.source[ends]
+    result: NDArray[np.bool_] = role == items.role[ends]
     is_span = role >= Role.LOOP
-    if not np.array_equal(opened[is_span], closed[is_span]):
-        return False
-    opened, closed, role = opened[~is_span], closed[~is_span], role[~is_span]
-    return np.array_equal(_identity(events, role, opened), _identity(events, role, closed))
+    result[is_span] &= opened[is_span] == closed[is_span]
+    role, opened, closed = role[~is_span], opened[~is_span], closed[~is_span]
+    result[~is_span] &= _identity(events, role, opened) == _identity(events, role, closed)
+    return result
 
 
 def _identity(events: Records, role: NDArray[np.uint8], source: Integers) -> NDArray[np.uint64]:
@@ -356,6 +361,11 @@ class _Repair:
                 self._add(at, 1, open_slice[0], open_slice[2])
                 self._stack.append(open_slice)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a slice has not ended yet."""
+        return bool(self._stack)
+
     def items(self) -> _Items:
         """What it came to."""
         ticks, change, role, source = (
@@ -366,19 +376,52 @@ class _Repair:
 
 
 def _repaired(events: Records, items: _Items) -> _Items:
-    repair = _Repair(2 * len(items.ticks) + 1000)
-    for low in range(0, len(items.ticks), _BLOCK):
-        part = items.pick(slice(low, low + _BLOCK))
-        identity = np.where(
-            part.role >= Role.LOOP, part.source.astype(np.uint64), _identity(events, part.role, part.source)
-        )
-        for item in zip(
-            part.ticks.tolist(),
-            part.change.tolist(),
-            part.role.tolist(),
-            part.source.tolist(),
-            identity.tolist(),
-            strict=True,
-        ):
+    """Only where slices cross are they gone through one by one: in long traces these are few."""
+    bounds, crossing = _crossing(events, items)
+    longest = 2 * len(items.ticks) + 1000
+    pieces: list[_Items] = []
+    at = length = 0
+    for stretch in crossing.tolist():
+        if stretch < at:
+            continue
+        pieces.append(items.pick(slice(bounds[at], bounds[stretch])))
+        repair = _Repair(longest - length - len(pieces[-1].ticks))
+        at, step = stretch, 1
+        while at == stretch or (repair.is_open and at + 1 < len(bounds)):
+            stop = min(at + step, len(bounds) - 1)
+            _go_through(events, items, int(bounds[at]), int(bounds[stop]), repair)
+            at, step = stop, 2 * step
+        pieces.append(repair.items())
+        length += sum(len(piece.ticks) for piece in pieces[-2:])
+    pieces.append(items.pick(slice(bounds[at], None)))
+    return reduce(_Items.__add__, pieces)
+
+
+def _crossing(events: Records, items: _Items) -> tuple[Integers, Integers]:
+    """Bounds of stretches from one moment without an open slice to the next, and which of these have slices that cross."""
+    count = len(items.ticks)
+    depth = np.cumsum(items.change, dtype=np.int64)
+    if depth.min() < 0:
+        return np.array([0, count]), np.zeros(1, np.int64)
+    bounds = np.unique(np.concatenate([[0], np.flatnonzero(depth == 0) + 1, [count]]))
+    whole = _completed(items, int(items.ticks[-1]))
+    begins = np.flatnonzero(whole.change == 1)
+    is_crossed = ~_is_pair(events, whole, begins, _partners(whole.change)[begins])
+    # What is open at the end is no pair.
+    unfinished = np.array([count - 1] if depth[-1] > 0 else [], np.int64)
+    places = np.concatenate([begins[is_crossed], unfinished])
+    return bounds, np.unique(np.searchsorted(bounds, places, side="right") - 1)
+
+
+def _go_through(events: Records, items: _Items, low: int, high: int, repair: _Repair) -> None:
+    for begin in range(low, high, _BLOCK):
+        for item in _rows(events, items.pick(slice(begin, min(begin + _BLOCK, high)))):
             repair.add(*item)
-    return repair.items()
+
+
+def _rows(events: Records, part: _Items) -> Iterator[tuple[int, int, int, int, int]]:
+    identity = np.where(
+        part.role >= Role.LOOP, part.source.astype(np.uint64), _identity(events, part.role, part.source)
+    )
+    columns = (part.ticks, part.change, part.role, part.source, identity)
+    return zip(*(column.tolist() for column in columns), strict=True)

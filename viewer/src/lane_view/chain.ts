@@ -1,8 +1,8 @@
 // Why a lane waits: from lane to lane, each waiting for the next one, down to the one that does not wait.
 
 import { seconds, shortened } from "../format";
-import { type LaneProcess, subjectOf } from "./model";
-import type { TileStore } from "./tiles";
+import { type LaneProcess, type Place, placeOf, subjectOf } from "./model";
+import type { StretchTile, TileStore } from "./tiles";
 import { firstFrom, type Stretch, stretchAt, stretchOf } from "./window";
 
 const LONGEST_NAME = 60;
@@ -21,30 +21,42 @@ export interface Chain {
 export const isWait = (stretch: Stretch): boolean => stretch.giver >= 0;
 export const classOf = (stretch: Stretch): LaneProcess["classes"][number] => stretch.process.classes[stretch.kind]!;
 
-/** Who a wait waited for at its middle. */
+/** The lane that ends a wait, maybe of another process. */
+export const giverOf = (wait: Stretch): Place | null => placeOf(wait.process.all, wait.giver);
+/** A moment of one process on the clock of another one. */
+export const movedTo = (process: LaneProcess, time: number, from: LaneProcess): number =>
+  Math.floor(time + from.begin - process.begin);
+
+/** Who a wait waited for at its middle; its time is of the process that waits. */
 export function chainOf(store: TileStore, wait: Stretch): Chain {
   const time = Math.floor((wait.begin + wait.end) / 2);
   const links = [wait];
-  const seen = new Set([wait.lane]);
+  const seen = new Set([wait.process.firstLane + wait.lane]);
   for (let last = wait; isWait(last);) {
     if (seen.has(last.giver)) return { links, end: "circle", time };
-    const next = stretchAt(store, wait.process, last.giver, time);
+    const giver = giverOf(last);
+    const next = giver && stretchAt(store, giver.process, giver.lane, movedTo(giver.process, time, wait.process));
     if (next === null) return { links, end: "absent", time };
-    seen.add(next.lane);
+    seen.add(last.giver);
     links.push(next);
     last = next;
   }
   return { links, end: links.length > 1 ? "culprit" : "unknown", time };
 }
 
+/** The name of a lane, with its process if that is another one than `here`. */
+export function laneName({ process, lane }: Place, here: LaneProcess = process): string {
+  return process === here ? process.lanes[lane]! : `${process.lanes[lane]} of ${shortened(process.name, LONGEST_NAME)}`;
+}
+
 /** `thread 1 waits at a barrier of "loop" for 1.2 ms`. */
-export function sentence(stretch: Stretch): string {
+export function sentence(stretch: Stretch, here: LaneProcess = stretch.process): string {
   const each = classOf(stretch);
   const subject = subjectOf(stretch.process, each.subject);
   const name = subject === null ? "" : ` ${shortened(subject.name, LONGEST_NAME) || "(no name)"}`;
   // "outside of regions" and the like name no place.
   const words = subject === null ? each.words.replace(/ (in|of)$/, "") : each.words;
-  return `${stretch.process.lanes[stretch.lane]} ${words}${name} for ${seconds((stretch.end - stretch.begin) * 1e-9)}`;
+  return `${laneName(stretch, here)} ${words}${name} for ${seconds((stretch.end - stretch.begin) * 1e-9)}`;
 }
 
 /** What idle time is charged to; empty: it is work. */
@@ -75,27 +87,47 @@ export function waitBefore(store: TileStore, stretch: Stretch): Stretch | null {
 
 /** Waits of other lanes that this stretch ended: those for this lane that end while it lasts, or with it. */
 export function released(store: TileStore, stretch: Stretch): Stretch[] {
-  const { process } = stretch;
-  const found: Stretch[] = [];
+  const ended = stretch.process.all.flatMap((process) => releasedIn(store, process, stretch));
+  return ended.sort((one, other) => other.end - other.begin - (one.end - one.begin)).slice(0, MOST_RELEASED);
+}
+
+function releasedIn(store: TileStore, process: LaneProcess, stretch: Stretch): Stretch[] {
+  const own = stretch.process.firstLane + stretch.lane;
+  const begin = movedTo(process, stretch.begin, stretch.process),
+    end = movedTo(process, stretch.end, stretch.process);
+  const ended = new Map<string, Stretch>();
   for (let number = 0; number + 1 < process.bounds.length; number++) {
-    if (process.bounds[number]! > stretch.end || process.bounds[number + 1]! < stretch.begin) continue;
+    if (process.bounds[number]! > end || process.bounds[number + 1]! < begin) continue;
     const tile = store.has(`${process.at}.s.${number}`) ? store.stretches(process, number) : null;
     for (let lane = 0; tile !== null && lane < process.lanes.length; lane++) {
-      if (lane === stretch.lane) continue;
-      const end = tile.first[lane + 1]!;
-      let at = Math.max(firstFrom(tile.begin, tile.first[lane]!, end, stretch.begin) - 1, tile.first[lane]!);
-      for (; at < end && tile.begin[at]! <= stretch.end; at++) {
-        const until = tile.begin[at]! + tile.length[at]!;
-        const isEnded = until > stretch.begin && until <= stretch.end + 1;
-        // A wait is cut where what it is charged to changes: only its last piece is ended.
-        const goesOn = at + 1 < end && tile.begin[at + 1]! === until && tile.giver[at + 1]! === tile.giver[at]!;
-        if (tile.giver[at]! - 1 !== stretch.lane || !isEnded || goesOn) continue;
-        const one = stretchOf(process, lane, tile, at);
-        if (!found.some((each) => each.lane === lane && each.begin === one.begin)) found.push(one);
-      }
+      if (process === stretch.process && lane === stretch.lane) continue;
+      for (const each of endedOn(tile, process, lane, own, begin, end)) ended.set(`${lane} ${each.begin}`, each);
     }
   }
-  return found.sort((one, other) => other.end - other.begin - (one.end - one.begin)).slice(0, MOST_RELEASED);
+  return [...ended.values()];
+}
+
+/** Of one lane the waits for `own` that end in [begin, end]. */
+function endedOn(
+  tile: StretchTile,
+  process: LaneProcess,
+  lane: number,
+  own: number,
+  begin: number,
+  end: number,
+): Stretch[] {
+  const first = tile.first[lane]!,
+    behind = tile.first[lane + 1]!;
+  const ended: Stretch[] = [];
+  let at = Math.max(firstFrom(tile.begin, first, behind, begin) - 1, first);
+  for (; at < behind && tile.begin[at]! <= end; at++) {
+    const until = tile.begin[at]! + tile.length[at]!;
+    // A wait is cut where what it is charged to changes: only its last piece is ended.
+    const goesOn = at + 1 < behind && tile.begin[at + 1]! === until && tile.giver[at + 1]! === tile.giver[at]!;
+    if (tile.giver[at]! - 1 === own && until > begin && until <= end + 1 && !goesOn)
+      ended.push(stretchOf(process, lane, tile, at));
+  }
+  return ended;
 }
 
 /** Arrows between tasks that begin or end in a stretch. */

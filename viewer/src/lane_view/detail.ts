@@ -2,7 +2,7 @@
 
 import { h, note } from "../dom";
 import { percent, seconds, shortened } from "../format";
-import { charge, ENDS, sentence } from "./chain";
+import { charge, ENDS, giverOf, laneName, sentence } from "./chain";
 import type { LaneModel, LaneProcess } from "./model";
 import { originOf, timeLabel } from "./overlay";
 import type { LaneView, Selection } from "./view";
@@ -60,25 +60,31 @@ export function detail(view: LaneView, selection: Selection | null, go: (stretch
   if (chain !== null) {
     const steps = chain.links
       .slice(1)
-      .map((link) => h("li", {}, link.lane === stretch.lane ? "" : "it waits for: ", goTo(link, go)));
+      .map((link) => h("li", {}, isSameLane(link, stretch) ? "" : "it waits for: ", goTo(view, link, go, stretch)));
     if (steps.length) parts.push(h("ol", { class: "chain" }, ...steps));
     if (ENDS[chain.end]) parts.push(h("p", {}, ENDS[chain.end]));
   }
   if (before !== null) {
-    const giver = before.process.lanes[before.giver];
-    parts.push(h("p", {}, "Before that: ", goTo(before, go), `, which ${giver} ended.`));
+    const giver = giverOf(before);
+    const by = giver === null ? "" : `, which ${laneName(giver, stretch.process)} ended`;
+    parts.push(h("p", {}, "Before that: ", goTo(view, before, go), `${by}.`));
   }
-  parts.push(...releasedOf(selection, go), ...arrowsOf(selection, view, go));
+  parts.push(...releasedOf(selection, view, go), ...arrowsOf(selection, view, go));
   return parts;
 }
 
-function goTo(stretch: Stretch, go: (stretch: Stretch) => void): HTMLElement {
-  return h("button", { type: "button", class: "link", on: { click: () => go(stretch) } }, sentence(stretch));
+const isSameLane = (one: Stretch, other: Stretch): boolean => one.process === other.process && one.lane === other.lane;
+
+/** A stretch as a link to it; only its words where its process is not shown. */
+function goTo(view: LaneView, stretch: Stretch, go: (stretch: Stretch) => void, from = stretch): HTMLElement {
+  const words = sentence(stretch, from.process);
+  if (!view.processes.includes(stretch.process)) return h("span", {}, words);
+  return h("button", { type: "button", class: "link", on: { click: () => go(stretch) } }, words);
 }
 
-function releasedOf({ stretch, released }: Selection, go: (stretch: Stretch) => void): HTMLElement[] {
+function releasedOf({ stretch, released }: Selection, view: LaneView, go: (stretch: Stretch) => void): HTMLElement[] {
   if (!released.length) return [];
-  const items = released.map((each) => h("li", {}, goTo(each, go)));
+  const items = released.map((each) => h("li", {}, goTo(view, each, go, stretch)));
   const lane = stretch.process.lanes[stretch.lane];
   return [h("p", {}, `${lane} ended these waits:`), h("ul", { class: "chain" }, ...items)];
 }
@@ -89,7 +95,7 @@ function arrowsOf({ stretch, arrows }: Selection, view: LaneView, go: (stretch: 
       .slice(0, MOST_KINDS)
       .map(({ lane, time }) => view.at(stretch.process, lane, time + originOf(stretch.process)))
       .filter((each): each is Stretch => each !== null)
-      .map((each) => h("li", {}, goTo(each, go)));
+      .map((each) => h("li", {}, goTo(view, each, go)));
     return items.length ? [h("p", {}, heading), h("ul", { class: "chain" }, ...items)] : [];
   };
   return [

@@ -1,13 +1,15 @@
 // How lanes are moved and looked at: by wheel, drag, click and keys.
 
-import { isWait } from "./chain";
+import { giverOf, isWait, movedTo } from "./chain";
 import { GUTTER } from "./layout";
 import { originOf } from "./overlay";
 import type { LaneView } from "./view";
-import type { Stretch } from "./window";
+import { type Stretch, stretchAt } from "./window";
 
 const STEP = 0.2;
 const CLICK = 4;
+/** In how many parts of what is seen the first selection is looked for. */
+const MOST_PARTS = 128;
 
 /** `hover` is called with where the pointer is; null: nowhere. */
 export function listen(view: LaneView, hover: (at: { x: number; y: number } | null) => void): void {
@@ -133,17 +135,24 @@ function nextLane(view: LaneView, way: number): void {
   }
 }
 
-/** Without a selection: what a lane does in the middle of what is seen. */
+/** Without a selection: what a lane does in the middle of what is seen, or, where none does anything then, near it. */
 function first(view: LaneView): void {
-  for (const row of view.layout.rows) {
-    const stretch = row.lane < 0 ? null : view.at(row.process, row.lane, (view.low + view.high) / 2);
-    if (stretch !== null) return view.select(stretch);
-  }
+  const rows = view.layout.rows.filter((row) => row.lane >= 0);
+  for (let parts = 2; parts <= MOST_PARTS; parts *= 2)
+    for (let part = 1; part < parts; part += 2) {
+      const time = view.low + ((view.high - view.low) * part) / parts;
+      for (const row of rows) {
+        const stretch = view.at(row.process, row.lane, time);
+        if (stretch !== null) return view.select(stretch);
+      }
+    }
 }
 
 function goToGiver(view: LaneView, selected: Stretch): void {
   const wait = isWait(selected) ? selected : view.selection?.before;
   if (!wait) return;
+  const giver = giverOf(wait);
   const time = isWait(selected) ? (wait.begin + wait.end) / 2 : wait.end - 1;
-  go(view, view.at(wait.process, wait.giver, time + originOf(wait.process)));
+  if (giver === null || !view.processes.includes(giver.process)) return;
+  go(view, stretchAt(view.store, giver.process, giver.lane, movedTo(giver.process, time, wait.process)));
 }

@@ -3,13 +3,16 @@
 import type { StretchTile } from "./tiles";
 import { firstFrom, type Shown } from "./window";
 
-/** Classes that a column distinguishes; what comes later is added to the last one. */
+/** Classes that a column distinguishes. Of more, work shares a class, so that waits keep theirs. */
 export const SLOTS = 8;
 
 export class Mix {
   kind: Uint16Array;
   ns: Float64Array;
   used: Uint8Array;
+
+  /** By class. */
+  #isWait: ArrayLike<number> = [];
 
   constructor(readonly width: number) {
     this.kind = new Uint16Array(width * SLOTS);
@@ -18,7 +21,8 @@ export class Mix {
   }
 
   /** The lane in the window [low, low + width * perPixel). */
-  fill(shown: Shown, lane: number, low: number, perPixel: number): void {
+  fill(shown: Shown, lane: number, low: number, perPixel: number, isWait: ArrayLike<number>): void {
+    this.#isWait = isWait;
     this.used.fill(0);
     if (shown.what === "stretches") {
       let until = -Infinity;
@@ -71,12 +75,34 @@ export class Mix {
         this.ns[slot] = this.ns[slot]! + part;
         return;
       }
-    if (used === SLOTS) {
-      this.ns[base + SLOTS - 1] = this.ns[base + SLOTS - 1]! + part;
-      return;
-    }
+    if (used === SLOTS) return this.#putIntoFull(base, kind, part);
     this.kind[base + used] = kind;
     this.ns[base + used] = part;
     this.used[column] = used + 1;
+  }
+
+  #putIntoFull(base: number, kind: number, part: number): void {
+    const [least, next] = this.#smallestWork(base);
+    if (!this.#isWait[kind] || next < 0) {
+      const shared = least < 0 ? base + SLOTS - 1 : least;
+      this.ns[shared] = this.ns[shared]! + part;
+      return;
+    }
+    this.ns[next] = this.ns[next]! + this.ns[least]!;
+    this.kind[least] = kind;
+    this.ns[least] = part;
+  }
+
+  /** The slots of the two classes of work with least time; -1: none. */
+  #smallestWork(base: number): [number, number] {
+    const isLess = (slot: number, than: number): boolean => than < 0 || this.ns[slot]! < this.ns[than]!;
+    let least = -1,
+      next = -1;
+    for (let slot = base; slot < base + SLOTS; slot++) {
+      if (this.#isWait[this.kind[slot]!]) continue;
+      if (isLess(slot, least)) [least, next] = [slot, least];
+      else if (isLess(slot, next)) next = slot;
+    }
+    return [least, next];
   }
 }

@@ -32,6 +32,10 @@ export interface LaneProcess {
   begin: number;
   span: number;
   lanes: string[];
+  /** The place of its first lane among those of all processes, as givers have it. */
+  firstLane: number;
+  /** All processes of the page. */
+  all: LaneProcess[];
   subjects: Subject[];
   classes: LaneClass[];
   levels: { shift: number; tiles: number }[];
@@ -49,15 +53,17 @@ export interface LaneModel {
 
 export function readModel(value: unknown): LaneModel {
   const from = dict(value);
+  const processes: LaneProcess[] = [];
+  dicts(from["processes"]).forEach((each, at) => processes.push(processOf(each, at, processes)));
   return {
-    processes: dicts(from["processes"]).map(processOf),
+    processes,
     states: texts(from["states"]),
     isServed: from["served"] === true,
     leftOut: amount(from["left_out"]),
   };
 }
 
-function processOf(from: Record<string, unknown>, at: number): LaneProcess {
+function processOf(from: Record<string, unknown>, at: number, all: LaneProcess[]): LaneProcess {
   const longest = Array.isArray(from["longest"]) ? from["longest"].map(figures) : [];
   return {
     at,
@@ -66,6 +72,8 @@ function processOf(from: Record<string, unknown>, at: number): LaneProcess {
     begin: amount(from["begin_ns"]),
     span: amount(from["span_ns"]),
     lanes: texts(from["lanes"]),
+    firstLane: amount(from["first_lane"]),
+    all,
     subjects: dicts(from["subjects"]).map((each) => ({ name: text(each["name"]), key: text(each["key"]) })),
     classes: dicts(from["classes"]).map((each) => ({
       state: amount(each["state"]),
@@ -79,6 +87,20 @@ function processOf(from: Record<string, unknown>, at: number): LaneProcess {
     longest: longest.map(([lane = 0, begin = 0, end = 0, kind = 0]) => ({ lane, begin, end, kind })),
     run: text(from["run"]),
   };
+}
+
+/** A lane of a process. */
+export interface Place {
+  process: LaneProcess;
+  lane: number;
+}
+/** The lane that has a place among those of all processes; null: none that the page has. */
+export function placeOf(processes: LaneProcess[], place: number): Place | null {
+  for (const process of processes) {
+    const lane = place - process.firstLane;
+    if (lane >= 0 && lane < process.lanes.length) return { process, lane };
+  }
+  return null;
 }
 
 export const subjectOf = (process: LaneProcess, at: number): Subject | null => process.subjects[at] ?? null;

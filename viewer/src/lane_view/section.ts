@@ -2,19 +2,19 @@
 
 import type { TimeCharts } from "../charts";
 import { empty, folded, h, note, section } from "../dom";
-import type { Blamed } from "../report";
+import type { Blamed, LongestWait } from "../report";
 import { coarse, detail, hovered, singleEvents } from "./detail";
 import { filters, key, tools } from "./controls";
 import { isSupported } from "./columns";
 import { culpritOf, longestOf, ofBlame, ofSubject } from "./find";
 import { go, listen } from "./input";
 import { GUTTER } from "./layout";
-import type { Chosen, LaneModel, LaneProcess } from "./model";
+import type { Chosen, LaneModel, LaneProcess, Place } from "./model";
 import { originOf } from "./overlay";
 import type { TileStore } from "./tiles";
 import { windowTable } from "./tables";
 import { LaneView } from "./view";
-import type { Stretch } from "./window";
+import { type Stretch, stretchAt } from "./window";
 
 const HEADING = "Lanes over time";
 /** Charts follow after the last step: a step of zooming must not wait for them. */
@@ -22,8 +22,12 @@ const CHARTS_AFTER_MS = 120;
 
 /** What other parts of the page lead to. Each is false where there is no such place. */
 export interface LaneJumps {
+  /** Whether the lanes have a stretch that this row is charged for. */
+  isShown: (row: Blamed) => boolean;
   blame: (row: Blamed) => boolean;
   subject: (name: string) => boolean;
+  /** The longest wait for a finding, with its lane's number. */
+  wait: (wait: LongestWait) => boolean;
 }
 export interface LaneSection {
   root: HTMLElement;
@@ -94,18 +98,50 @@ export function lanes(
     panel,
     table.root,
     note(
-      model.leftOut > 0 && `${model.leftOut} processes of the run have not all of their events, and are left out. `,
+      model.leftOut === 1 && "One process of the run has not all of its events, and is left out. ",
+      model.leftOut > 1 && `${model.leftOut} processes of the run have not all of their events, and are left out. `,
       ...(isAllInside(store, processes) ? [] : singleEvents(model)),
     ),
   );
   const jumps: LaneJumps = {
+    isShown: (row) => longestOf(view.processes, ofBlame(row)).length > 0,
     blame: (row) => {
       const [charged, culprit] = [ofBlame(row), culpritOf(row)];
       return jump(charged, undefined, (each, process) => charged(each, process) || culprit(each, process));
     },
     subject: (name) => jump(ofSubject(model, name)),
+    wait: (wait) => {
+      const place = placeOfWait(view, wait);
+      if (place === null) return false;
+      const [begin, end] = [(wait.begin_s ?? 0) * 1e9, (wait.end_s ?? 0) * 1e9];
+      const { process, lane } = place;
+      const find = (): Stretch | null => stretchAt(view.store, process, lane, Math.floor((begin + end) / 2));
+      const show = (): void => {
+        const stretch = find();
+        if (stretch === null) return showWindow(view, begin + originOf(process), end + originOf(process));
+        jump((each, of) => of === process && each === process.classes[stretch.kind], stretch);
+      };
+      find();
+      // Its tile may have to come first.
+      void view.store.settled().then(show);
+      return true;
+    },
   };
   return { root, jumps, redraw: () => view.recolor() };
+}
+
+/** The lane of such a wait; null: it is not shown. */
+function placeOfWait(view: LaneView, wait: LongestWait): Place | null {
+  const process = view.processes.find((each) => each.id === wait.process);
+  const lane = process?.lanes.findIndex((name) => Number(/\d+/.exec(name)?.[0]) === wait.lane) ?? -1;
+  return process === undefined || lane < 0 ? null : { process, lane };
+}
+
+/** Where single stretches are not there. */
+function showWindow(view: LaneView, begin: number, end: number): void {
+  view.setWindow(begin - (end - begin), end + (end - begin));
+  view.canvas.scrollIntoView({ block: "center" });
+  view.canvas.focus({ preventScroll: true });
 }
 
 /** Zooms to a stretch, or the longest one of what is chosen; all that is not `lit` becomes dim. */

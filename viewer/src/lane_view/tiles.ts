@@ -52,6 +52,9 @@ export class TileStore {
     return this.#kept(this.#stretches, `${process.at}.s.${tile}`, stretchTile);
   }
 
+  get isBusy(): boolean {
+    return this.#pending.size > 0;
+  }
   /** Until nothing is under way. */
   async settled(): Promise<void> {
     while (this.#pending.size) await new Promise((done) => setTimeout(done, 5));

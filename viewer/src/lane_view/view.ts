@@ -1,10 +1,10 @@
 // The lanes of all processes over time, drawn on a canvas. What it costs is bounded by lanes x pixels.
 
 import { h } from "../dom";
-import { arrows, type Chain, chainOf, isWait, released, waitBefore } from "./chain";
+import { arrows, type Chain, chainOf, giverOf, isWait, movedTo, released, waitBefore } from "./chain";
 import { AXIS, GUTTER, type Layout, layoutOf, MOST_HEIGHT, type Row, rowOf } from "./layout";
 import { Mix } from "./mix";
-import type { Chosen, LaneModel, LaneProcess } from "./model";
+import type { Chosen, LaneModel, LaneProcess, Place } from "./model";
 import { drawArrow, drawAxis, drawBox, drawLabel, drawNames, type Frame, originOf, setOrigins } from "./overlay";
 import { DIMMED, type Inks, inksOf, packedColor, rgb } from "./palette";
 import { drawLane } from "./raster";
@@ -138,6 +138,15 @@ export class LaneView {
   }
 
   select(stretch: Stretch | null): void {
+    this.#select(stretch);
+    // Who was waited for may be in a tile of another process that has to come first.
+    if (stretch !== null && this.store.isBusy)
+      void this.store.settled().then(() => {
+        if (this.selection?.stretch === stretch) this.#select(stretch);
+      });
+  }
+
+  #select(stretch: Stretch | null): void {
     this.selection =
       stretch === null
         ? null
@@ -202,8 +211,9 @@ export class LaneView {
       if (row.lane < 0 || y < 0 || y + rowHeight > height) continue;
       if (!this.#shown.has(row.process)) this.#shown.set(row.process, this.shown(row.process));
       data.fill(panel, y * width, (y + rowHeight) * width);
-      this.#mix.fill(this.#shown.get(row.process)!, row.lane, this.low - originOf(row.process), perPixel);
-      drawLane({ data, stride: width }, this.#mix, this.#inksOf(row.process), 0, y, rowHeight);
+      const inks = this.#inksOf(row.process);
+      this.#mix.fill(this.#shown.get(row.process)!, row.lane, this.low - originOf(row.process), perPixel, inks.isWait);
+      drawLane({ data, stride: width }, this.#mix, inks, 0, y, rowHeight);
     }
     this.#context.putImageData(this.#image, Math.round(GUTTER * ratio), Math.round(AXIS * ratio));
   }
@@ -250,26 +260,33 @@ export class LaneView {
   }
 
   #drawSelection(frame: Frame, { stretch, chain, before, released, arrows }: Selection): void {
-    const row = (each: { process: LaneProcess; lane: number }): Row | null =>
-      rowOf(this.layout, each.process, each.lane);
+    const row = (each: Place): Row | null => rowOf(this.layout, each.process, each.lane);
     const box = (each: Stretch, isMain: boolean): void => {
       const own = row(each);
       if (own !== null) drawBox(frame, own, each, isMain);
     };
-    const arrow = (fromLane: number, from: number, toLane: number, to: number, isDashed = false): void => {
-      const [one, other] = [fromLane, toLane].map((lane) => rowOf(this.layout, stretch.process, lane));
-      const origin = originOf(stretch.process);
-      if (one && other) drawArrow(frame, one, from + origin, other, to + origin, isDashed);
+    const arrow = (from: Place, begin: number, to: Place, end: number, isDashed = false): void => {
+      const one = row(from),
+        other = row(to);
+      if (one && other)
+        drawArrow(frame, one, begin + originOf(from.process), other, end + originOf(to.process), isDashed);
     };
-    for (const link of chain?.links.slice(1) ?? []) box(link, false);
-    chain?.links.slice(1).forEach((link, at) => arrow(chain.links[at]!.lane, chain.time, link.lane, chain.time, true));
-    if (before !== null) {
-      box(before, false);
-      arrow(before.giver, before.end, stretch.lane, stretch.begin);
-    }
-    for (const each of released) arrow(stretch.lane, Math.min(each.end, stretch.end), each.lane, each.end);
+    const onClockOf = (to: Place, time: number, from: Place = stretch): number =>
+      movedTo(to.process, time, from.process);
+    const links = chain?.links ?? [];
+    for (const link of links.slice(1)) box(link, false);
+    links.slice(1).forEach((link, at) => {
+      const from = links[at]!;
+      arrow(from, onClockOf(from, chain!.time), link, onClockOf(link, chain!.time), true);
+    });
+    const giver = before === null ? null : giverOf(before);
+    if (before !== null) box(before, false);
+    if (before !== null && giver !== null) arrow(giver, onClockOf(giver, before.end), stretch, stretch.begin);
+    for (const each of released)
+      arrow(stretch, Math.min(onClockOf(stretch, each.end, each), stretch.end), each, each.end);
+    const { process } = stretch;
     for (const each of [...arrows.entering, ...arrows.leaving].slice(0, 24))
-      arrow(each.fromLane, each.from, each.toLane, each.to);
+      arrow({ process, lane: each.fromLane }, each.from, { process, lane: each.toLane }, each.to);
     box(stretch, true);
   }
 

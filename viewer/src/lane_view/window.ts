@@ -18,7 +18,7 @@ export interface Stretch {
   begin: number;
   end: number;
   kind: number;
-  /** -1: none. */
+  /** By its place among the lanes of all processes; -1: none. */
   giver: number;
 }
 
