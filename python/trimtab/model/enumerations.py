@@ -514,6 +514,7 @@ class CounterName(str, Enum):
     HUGE_PAGES = "huge pages"  # memory in transparent huge pages
     PAGE_FAULT_COST = "page fault cost"  # of the first use of a page
     PAGE_RELEASE_COST = "page release cost"  # of giving a page back
+    FIRST_THREAD_TIME = "first thread's CPU time"  # CPU time of the process's first thread
 
     def __str__(self) -> str:
         return str(self.value)
