@@ -607,6 +607,12 @@ CAUSE = Enumeration(
             "threads go on long after what they waited for has happened",
             label="wake-up latency",
         ),
+        Value(
+            51,
+            "serial_input",
+            "the first thread waits for files or other programs while the others have no work",
+            label="serial input or output",
+        ),
     ),
     is_text=True,
 )

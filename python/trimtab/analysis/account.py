@@ -36,6 +36,8 @@ class Account:
     spinning_s: float = 0.0
     lanes: float = 0.0
     """In regions at a time, in the mean while there is one: P / R of docs/reference/metrics.md."""
+    blocked_outside_s: float = 0.0
+    """Outside regions the first thread neither ran nor waited for a CPU."""
     others_s: float = 0.0
     """CPU time outside regions of threads that entered none; without regions, of all threads but the first."""
 
@@ -130,7 +132,15 @@ def account(process: Process, wall_s: float) -> Account:
     others = ~lanes.is_main & ~lanes.is_worker
     spinning = float(np.maximum(lanes.run - (inside_regions - delay_inside), 0.0)[others].sum())
     return Account(
-        _normalised(parts, cpus * wall_s), wall_s, cpus, parallel, delay, spinning, at_a_time, others_outside
+        _normalised(parts, cpus * wall_s),
+        wall_s,
+        cpus,
+        parallel,
+        delay,
+        spinning,
+        at_a_time,
+        max(outside_s - on_cpu - waited, 0.0) if lanes.run.any() and not workers else 0.0,
+        others_outside,
     )
 
 

@@ -14,6 +14,8 @@ from trimtab.model import WAITS
 from trimtab.model.enumerations import Cause, WaitKind
 from trimtab.model.report import Finding, Region
 
+# Of the wall time: a thread that is off its CPU for less waits for what nobody can avoid.
+_MUCH_BLOCKED = 0.05
 # Below these a cause is noise: share of the program's wall time, and imbalance as slowest over mean.
 _LEAST_GAIN_SHARE = 0.01
 _IMBALANCE = 1.10
@@ -48,6 +50,7 @@ def findings(
         *_spinning(account, threads),
         *_small_chunks(regions),
         *_serial(account, regions),
+        *_serial_input(account, regions),
         *_few_threads(account, regions),
         *of_tasks,
     ]
@@ -281,6 +284,23 @@ def _serial(account: Account, regions: list[Region]) -> list[Finding]:
             if account.others_s <= 0
             else f"lie outside parallel regions; threads that entered none used {account.others_s:.3g} s CPU time meanwhile",
             "parallelise what runs between the regions (input, set-up, output), or overlap it with tasks",
+        )
+    ]
+
+
+def _serial_input(account: Account, regions: list[Region]) -> list[Finding]:
+    """gain = time blocked outside of regions, at most all other time: what can go on beside it."""
+    blocked_s = account.blocked_outside_s
+    if not regions or account.cpus <= 1 or blocked_s < _MUCH_BLOCKED * account.wall_s:
+        return []
+    return [
+        finding(
+            Cause.SERIAL_INPUT,
+            None,
+            f"the first thread waited {blocked_s:.3g} s of {account.wall_s:.3g} s outside parallel regions, with no need of a CPU: "
+            "for files, pipes, messages or other programs; the other threads had no work",
+            "read ahead and write behind on another thread, or in larger pieces",
+            min(blocked_s, account.wall_s - blocked_s),
         )
     ]
 
