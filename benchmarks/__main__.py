@@ -31,6 +31,10 @@ from benchmarks.patterns import PARTS, run_part, run_patterns
 from benchmarks.predicted_gains import WORD as PREDICTED_GAINS
 from benchmarks.predicted_gains import run_predicted_gains
 from benchmarks.predicted_gains_tables import PREDICTED_GAINS_BLOCKS, prediction_faults
+from benchmarks.real_programs import KEPT as REAL_PROGRAMS_KEPT
+from benchmarks.real_programs import PAGE as REAL_PROGRAMS_PAGE
+from benchmarks.real_programs import PAIRS, run_real_programs, tables, write_suite
+from benchmarks.real_programs import WORD as REAL_PROGRAMS
 from benchmarks.recording import PROGRAMS, run_programs, run_recording, run_titled
 from benchmarks.running import BenchError, clean_environment
 from benchmarks.scheduler import run_scheduler
@@ -219,6 +223,15 @@ SUITES = {
     SPARK_POOLED: _spark(SPARK_POOLED, spark_pooled_table, run_spark_pooled, 7, faults=pooled_faults),
     SPARK_PERSIST: _spark(SPARK_PERSIST, persist_table, run_spark_persist, 5, faults=persist_faults),
     SPARK_OVERHEAD: _spark(SPARK_OVERHEAD, overhead_table, run_spark_overhead, 7),
+    REAL_PROGRAMS: Suite(
+        REAL_PROGRAMS_PAGE,
+        REAL_PROGRAMS_KEPT,
+        {"programs": tables},
+        run_real_programs,
+        PAIRS,
+        is_alone=True,
+        keep=write_suite,
+    ),
     COALESCING.word: _study(COALESCING, COALESCING_BLOCKS),
     GRAIN_SIZE.word: _study(GRAIN_SIZE, GRAIN_BLOCKS),
     SCHEDULING.word: _study(SCHEDULING, SCHEDULING_BLOCKS),

@@ -13,6 +13,7 @@ from benchmarks.running import BenchError
 THREADS = 2
 # So many times fewer steps, to show only that they work.
 _SMOKE = 10
+_UNITS = {"straggler": " times more", "input": " us"}
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _of_regions(folder: Path, shorter: int) -> Iterator[PlantedProgram]:
     def planted(
         name: str, cause: Cause, severity: int, *sizes: int, fault: str, compiler: str = "gcc"
     ) -> PlantedProgram:
-        unit = " times more" if fault == "straggler" else " %"
+        unit = _UNITS.get(fault, " %")
         return PlantedProgram(
             name,
             (cause,),
@@ -96,6 +97,9 @@ def _of_regions(folder: Path, shorter: int) -> Iterator[PlantedProgram]:
     for severity, compiler in ((60, "gcc"), (100, "clang")):
         name = f"reduction by one thread, {compiler}"
         yield planted(name, Cause.IMBALANCE, severity, 800, 2000, fault="reduction", compiler=compiler)
+    for severity, compiler in ((1000, "gcc"), (2000, "clang")):
+        name = f"serial input, {compiler}"
+        yield planted(name, Cause.SERIAL_INPUT, severity, 600, fault="input", compiler=compiler)
     for percent in (100,):
         alone = command("gcc", "imbalance", 0, 1200)
         yield PlantedProgram(

@@ -52,7 +52,7 @@ def run_numpy() -> None:
     small = source.standard_normal((200, 60, 60))
     large = source.standard_normal((700, 700))
     total = 0.0
-    for _ in range(6):
+    for _ in range(12):
         total += float(numpy.trace(large @ large.T))
         total += sum(float(numpy.linalg.svd(matrix, compute_uv=False)[0]) for matrix in small)
     print(f"{total:.6e}")

@@ -6,6 +6,7 @@ FOLDER, outside the project, has the sources: a clone of each repository, and fo
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,17 +27,27 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+from benchmarks.docs import write
 from benchmarks.machine import describe
-from benchmarks.running import clean_environment
+from benchmarks.program_picture import picture
+from benchmarks.running import BenchError, clean_environment
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "docs" / "programs" / "list.toml"
 PAGE = ROOT / "docs" / "programs" / "README.md"
+RESULTS_PAGE = ROOT / "docs" / "results" / "README.md"
+PICTURE = ROOT / "docs" / "results" / "real-programs.svg"
+WORD = "real-programs"
+FOLDER_VARIABLE = "TRIMTAB_PROGRAMS"
 KEPT = ROOT / "benchmarks" / "real-programs-results.json"
 _INPUTS = Path(__file__).with_name("program_inputs.py")
-_BLOCK = re.compile(r"(<!-- bench programs -->\n).*?(<!-- end -->)", re.DOTALL)
+_NOTHING_PRINTED = "nothing is printed"
 # A program that is not slower has a paired interval that is not wholly above this.
 MOST_OF_BARE = 1.03
+# And one that is faster has a median of at most this.
+MOST_OF_FASTER = 0.95
+_MOST_MINUTES = 60
+PAIRS = 5
 _TIMEOUT_S = 600
 
 
@@ -52,6 +64,7 @@ class Program:
     build: str = ""
     input: str = ""
     varies: str = ""
+    output: str = ""
 
     def folder(self, sources: Path) -> Path:
         """Where it is built and run."""
@@ -123,7 +136,7 @@ def measure(program: Program, sources: Path, pairs: int) -> dict[str, Any]:
             finished = _run(ways[way], folder)
             # The launcher itself, about 0.3 s, is no part of the program.
             seconds[way].append(finished.seconds if way == "bare" else _program_s(run))
-            texts[way].append(_without(program.varies, finished.text))
+            texts[way].append(_digest(program, folder, finished.text))
     return {
         "name": program.name,
         "seconds": seconds,
@@ -144,17 +157,37 @@ class _Finished:
 
 
 def _run(argv: list[str], folder: Path) -> _Finished:
-    began = time.monotonic()
-    done = subprocess.run(argv, cwd=folder, capture_output=True, check=False, timeout=_TIMEOUT_S)
-    if done.returncode != 0:
-        raise subprocess.CalledProcessError(
-            done.returncode, argv, stderr=done.stderr.decode(errors="replace")
+    """To files: a reader at the other end of a pipe would want a CPU, too."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        began = time.monotonic()
+        done = subprocess.run(
+            argv,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            check=False,
+            timeout=_TIMEOUT_S,
         )
-    return _Finished(done.stdout.decode("latin-1"), time.monotonic() - began)
+        seconds = time.monotonic() - began
+        output.seek(0)
+        errors.seek(0)
+        if done.returncode != 0:
+            text = errors.read().decode(errors="replace")
+            raise subprocess.CalledProcessError(done.returncode, argv, stderr=text)
+        return _Finished(output.read().decode("latin-1"), seconds)
 
 
 def _program_s(run: Path) -> float:
     return float(json.loads((run / "run.json").read_text())["ended"]["wall_s"])
+
+
+def _digest(program: Program, folder: Path, text: str) -> str:
+    """Of the lines that are the same in all runs, and of the file that it writes; empty: there is nothing to compare."""
+    kept = _without(program.varies, text)
+    if program.output:
+        kept += (folder / program.output).read_text(encoding="latin-1")
+    return hashlib.sha256(kept.encode()).hexdigest() if kept else ""
 
 
 def _without(varies: str, text: str) -> str:
@@ -165,6 +198,8 @@ def _without(varies: str, text: str) -> str:
 
 def answers(bare: list[str], others: list[str]) -> str:
     """Whether what the program writes is the same without Trimtab and with it."""
+    if not any((*bare, *others)):
+        return _NOTHING_PRINTED
     if len(set(bare)) > 1:
         return "bare runs differ by themselves"
     return "same" if set(others) == set(bare) else "different"
@@ -199,7 +234,7 @@ def _line(program: Program, row: dict[str, Any] | None) -> str:
         return f"{head} | | | not measured yet | |"
     reason = ", ".join(f"`{word}`" for word in row["kept"]) or row["limit"] or "nothing"
     times = f"{statistics.median(row['seconds']['bare']):.2f} | {_ratio_text(row, 'run')} | {_ratio_text(row, 'tuned')}"
-    return f"{head} {times} | {reason.replace('|', '/')} | {row['answers']} |"
+    return f"{head} {times} | {_cell(reason)} | {row['answers']} |"
 
 
 def _ratio_text(row: dict[str, Any], way: str) -> str:
@@ -210,12 +245,13 @@ def _ratio_text(row: dict[str, Any], way: str) -> str:
 def summary(programs: list[Program], results: dict[str, Any]) -> str:
     """How many of the measured ones gained how much, and which were slower."""
     tuned = [ratio(row, "tuned") for row in results["cases"]]
-    five, twenty = (sum(high <= 1 and middle <= most for middle, _, high in tuned) for most in (0.95, 0.80))
+    five, twenty = (
+        sum(high <= 1 and middle <= most for middle, _, high in tuned) for most in (MOST_OF_FASTER, 0.80)
+    )
     slower = [
         row["name"]
         for row in results["cases"]
-        if min(ratio(row, way)[1] for way in ("run", "tuned")) > MOST_OF_BARE
-        or max(ratio(row, way)[1] for way in ("run", "tuned")) > MOST_OF_BARE
+        if max(ratio(row, way)[1] for way in ("run", "tuned")) > MOST_OF_BARE
     ]
     return (
         f"Measured: {len(tuned)} of {len(programs)}. Faster by 5 % or more: {five}; by 20 % or more: {twenty}. "
@@ -223,13 +259,87 @@ def summary(programs: list[Program], results: dict[str, Any]) -> str:
     )
 
 
-def write_page(programs: list[Program], results: dict[str, Any]) -> None:
-    """Put the table into the page, and keep the results."""
-    machine = results["machine"]
-    text = f"{_machine_line(machine)}\n\n{table(programs, results)}"
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(_BLOCK.sub(lambda block: f"{block[1]}{text}{block[2]}", page), encoding="utf-8")
+def tables(results: dict[str, Any]) -> str:
+    """The block of the page: the machine, and the table."""
+    return f"{_machine_line(results['machine'])}\n\n{table(read_list(), results)}"
+
+
+def headline(results: dict[str, Any]) -> str:
+    """The block of the page of results: what it comes to, the largest gains, and what limits the others."""
+    cases = sorted(results["cases"], key=lambda row: ratio(row, "tuned")[0])
+    faster = [
+        row for row in cases if ratio(row, "tuned")[2] <= 1 and ratio(row, "tuned")[0] <= MOST_OF_FASTER
+    ]
+    others = [row for row in cases if row not in faster]
+    lines = [summary(read_list(), results), ""]
+    lines += [_gain_line(row) for row in faster]
+    if others:
+        lines += ["", "| no gain | what limits it |", "|---|---|"]
+        lines += [f"| {row['name']} | {_cell(row['limit'] or 'nothing was kept')} |" for row in others]
+    return "\n".join([*lines, "", _machine_line(results["machine"]), ""])
+
+
+def _gain_line(row: dict[str, Any]) -> str:
+    before = statistics.median(row["seconds"]["bare"])
+    middle, low, high = ratio(row, "tuned")
+    kept = ", ".join(f"`{word}`" for word in row["kept"]) or "settings of its loops"
+    return f"- **{row['name']}**: {before:.2f} s become {before * middle:.2f} s ({1 - high:.0%} to {1 - low:.0%} less) with {kept}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "/")
+
+
+def write_page(results: dict[str, Any]) -> None:
+    """Put table and picture into the pages, and keep the results."""
+    write(PAGE, results, {"programs": tables})
+    write(RESULTS_PAGE, results, {WORD: headline})
     KEPT.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    keep_picture(results)
+
+
+def keep_picture(results: dict[str, Any]) -> None:
+    """Draw what the page of results shows."""
+    rows = [(row["name"], *ratio(row, "tuned")) for row in results["cases"]]
+    PICTURE.write_bytes(picture(rows))
+
+
+def run_real_programs(
+    root: Path,
+    programs: Path,
+    is_smoke: bool,
+    rounds: int,
+    wait_minutes: float,
+    report_progress: Callable[[str], None],
+) -> dict[str, Any]:
+    """All of the list, from the folder that the variable TRIMTAB_PROGRAMS names; without it nothing is measured."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if not folder:
+        report_progress(
+            f"{WORD}: left out, because {FOLDER_VARIABLE} names no folder of programs (docs/programs)"
+        )
+        return {"machine": _machine(), "cases": []}
+    results: dict[str, Any] = {"machine": _machine(), "cases": []}
+    _find_programs()
+    run_all(read_list(), Path(folder).resolve(), rounds, _MOST_MINUTES * 60, results["cases"].append)
+    return results
+
+
+def write_suite(results: dict[str, Any]) -> None:
+    """What `./x bench --write-docs` keeps beside the table.
+
+    Raises:
+        BenchError: nothing was measured, and what is there would be lost.
+    """
+    if not results["cases"]:
+        raise BenchError(f"{WORD}: nothing was measured, so nothing is written")
+    write(RESULTS_PAGE, results, {WORD: headline})
+    keep_picture(results)
+
+
+def _find_programs() -> None:
+    # Before what this project's environment has by the same name.
+    os.environ["PATH"] = f"/usr/bin:{os.environ['PATH']}"
 
 
 def _machine_line(machine: dict[str, Any]) -> str:
@@ -278,9 +388,12 @@ def main() -> int:
     parser.add_argument(
         "--prepare", action="store_true", help="build them and make their inputs; measure nothing"
     )
-    parser.add_argument("--pairs", type=int, default=7, help="runs of each way; 7")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help=f"runs of each way; {PAIRS}")
     parser.add_argument(
-        "--minutes", type=float, default=60, help="begin no further program after this time; 60"
+        "--minutes",
+        type=float,
+        default=_MOST_MINUTES,
+        help=f"begin no further program after this time; {_MOST_MINUTES}",
     )
     parser.add_argument(
         "--results", type=Path, help="where the results are, and rows are added; default: in FOLDER"
@@ -296,11 +409,11 @@ def main() -> int:
         json.loads(file.read_text()) if file.exists() else {"machine": _machine(), "cases": []}
     )
     if arguments.write_docs:
-        write_page(programs, results)
+        write_page(results)
         return 0
     chosen = [program for program in programs if re.search(arguments.only or "", program.name)]
     clean_environment()
-    os.environ["PATH"] = f"/usr/bin:{os.environ['PATH']}"
+    _find_programs()
     if arguments.prepare:
         return _prepare_all(chosen, sources)
 

@@ -607,6 +607,12 @@ CAUSE = Enumeration(
             "threads go on long after what they waited for has happened",
             label="wake-up latency",
         ),
+        Value(
+            51,
+            "serial_input",
+            "the first thread waits for files or other programs while the others have no work",
+            label="serial input or output",
+        ),
     ),
     is_text=True,
 )
@@ -743,6 +749,7 @@ COUNTER_NAME = Enumeration(
         Value(7, "huge_pages", "memory in transparent huge pages", label="huge pages"),
         Value(8, "page_fault_cost", "of the first use of a page", label="page fault cost"),
         Value(9, "page_release_cost", "of giving a page back", label="page release cost"),
+        Value(10, "first_thread_time", "CPU time of the process's first thread", label="first thread's CPU time"),
     ),
     is_text=True,
     is_written=True,

@@ -6,8 +6,12 @@
  *   serial      this share of the blocks is computed before the region, %
  *   lock        this share of each block is computed in a critical section, %
  *   reduction   this share of the histogram is summed up by one thread, %
+ *   input       before the region the first thread waits for an answer that takes so long, us
  */
 #include <omp.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "common.h"
 #include "points.h"
@@ -116,17 +120,49 @@ static int64_t reduction(const struct plan* plan, int64_t first) {
   return (int64_t)(1024 * sum);
 }
 
+/* A device: to each question an answer, after so many microseconds. */
+static int questions[2], answers[2];
+
+static void* answer_late(void* delay_us) {
+  const int us = *(const int*)delay_us;
+  const struct timespec delay = {us / 1000000, us % 1000000 * 1000L};
+  char question;
+  while (read(questions[0], &question, 1) == 1) {
+    nanosleep(&delay, NULL);
+    if (write(answers[1], &question, 1) != 1) abort();
+  }
+  return NULL;
+}
+
+static void begin_to_answer(const int* delay_us) {
+  pthread_t device;
+  if (pipe(questions) != 0 || pipe(answers) != 0) abort();
+  if (pthread_create(&device, NULL, answer_late, (void*)delay_us) != 0) abort();
+  pthread_detach(device);
+}
+
+static int64_t input(const struct plan* plan, int64_t first) {
+  static int delay_us;
+  if (plan->severity > 0 && delay_us == 0) {
+    delay_us = plan->severity;
+    begin_to_answer(&delay_us);
+  }
+  char answer = 1;
+  if (plan->severity > 0 && (write(questions[1], &answer, 1) != 1 || read(answers[0], &answer, 1) != 1)) abort();
+  int64_t hits = 0;
+#pragma omp parallel for schedule(static) reduction(+ : hits)
+  for (int block = 0; block < blocks; ++block) hits += block_hits(first + block);
+  return hits;
+}
+
 struct fault {
   const char* name;
   int64_t (*run)(const struct plan*, int64_t first);
   int severity;
 };
 
-static const struct fault faults[] = {{"imbalance", imbalance, 60},
-                                      {"straggler", straggler, 4},
-                                      {"serial", serial, 50},
-                                      {"lock", lock, 80},
-                                      {"reduction", reduction, 100}};
+static const struct fault faults[] = {{"imbalance", imbalance, 60}, {"straggler", straggler, 4},   {"serial", serial, 50},
+                                      {"lock", lock, 80},           {"reduction", reduction, 100}, {"input", input, 1000}};
 
 static const struct fault* fault_named(const char* name) {
   for (size_t i = 0; i < sizeof faults / sizeof *faults; ++i)
@@ -148,8 +184,8 @@ int main(int argc, char** argv) {
   const struct fault* const fault = argc > 1 ? fault_named(argv[1]) : NULL;
   if (fault == NULL) {
     fprintf(stderr,
-            "usage: planted imbalance|straggler|serial|lock|reduction [--severity N] [--steps N] [--size POINTS] "
-            "[--no-check]\n");
+            "usage: planted imbalance|straggler|serial|lock|reduction|input [--severity N] [--steps N] "
+            "[--size POINTS] [--no-check]\n");
     return 2;
   }
   struct plan plan = {fault->severity, 40, 1, 20000};

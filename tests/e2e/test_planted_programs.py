@@ -29,6 +29,7 @@ REGIONS = {
     "serial": (("serial part",), 90),
     "lock": (("lock contention",), 90),
     "reduction": (("imbalance",), 100),
+    "input": (("serial input or output",), 3000),
 }
 TASKS = {
     "chain": (("a chain of tasks",), 100),

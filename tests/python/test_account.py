@@ -484,3 +484,18 @@ def test_flight_recorder_says_from_when_it_knows(tmp_path: Path) -> None:
     assert line["source"] == "flight recorder"
     assert line["from_s"] == pytest.approx(8.0)
     assert NO not in [series_entry["name"] for series_entry in line["series"]]
+
+
+def test_waits_outside_of_regions_are_serial_input(tmp_path: Path) -> None:
+    """Of 10 s, 4 s in a region; the first thread ran for 5 s in all, and waited for a CPU 1 s: it was blocked 4 s outside."""
+    lanes = [LaneFile(rows=team_of(1, 4.0, [4.0, 4.0]), run_s=5.0, delay_s=1.0), LaneFile(run_s=4.0)]
+    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=4.0, cpus=2.0))
+    (waits,) = [finding for finding in report["findings"] if finding["cause"] == "serial input or output"]
+    assert waits["gain_s"] == pytest.approx(4.0, abs=0.5)
+    assert "the first thread waited" in waits["evidence"]
+
+
+def test_a_first_thread_that_works_waits_for_nothing(tmp_path: Path) -> None:
+    lanes = [LaneFile(rows=team_of(1, 4.0, [4.0, 4.0]), run_s=9.7), LaneFile(run_s=4.0)]
+    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=4.0, cpus=2.0))
+    assert "serial input or output" not in {finding["cause"] for finding in report["findings"]}

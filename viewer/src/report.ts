@@ -89,7 +89,8 @@ export type Cause =
   | "wide shuffle"
   | "idle executors"
   | "driver busy"
-  | "wake-up latency";
+  | "wake-up latency"
+  | "serial input or output";
 
 /** Why at most one worker was busy in an idle region. */
 export type IdleVerdict =

@@ -16,6 +16,8 @@ from trimtab.model.enumerations import SHARE_LABELS, CounterName, RegionFields, 
 from trimtab.traces import rows_of
 
 SHARES = tuple(SHARE_LABELS)
+# Of the CPU time: less than this of other threads is the tool's, or of a thread that only waits.
+_MANY_OTHERS = 0.05
 # Runtimes whose threads give their CPU away while they spin, once there are more of them than CPUs.
 _YIELDING = {"libomp", "libiomp5"}
 
@@ -34,6 +36,10 @@ class Account:
     spinning_s: float = 0.0
     lanes: float = 0.0
     """In regions at a time, in the mean while there is one: P / R of docs/reference/metrics.md."""
+    blocked_outside_s: float = 0.0
+    """Outside regions the first thread neither ran nor waited for a CPU."""
+    others_s: float = 0.0
+    """CPU time outside regions of threads that entered none; without regions, of all threads but the first."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,8 @@ def account(process: Process, wall_s: float) -> Account:
     if not len(regions) and not workers:
         parts = _without_regions(process, wall_s, cpus, delay)
         _move(parts, cost.total_s, ("work", "serial"))
-        return Account(_normalised(parts, cpus * wall_s), wall_s, cpus, 0.0, delay)
+        others_s = other_threads_s(process) or 0.0
+        return Account(_normalised(parts, cpus * wall_s), wall_s, cpus, 0.0, delay, others_s=others_s)
 
     lanes = _lanes_of(process, regions, rows_of(process, "team"))
     in_regions = float(lanes.inside.sum())
@@ -116,12 +123,41 @@ def account(process: Process, wall_s: float) -> Account:
     _fit(parts, off_cpu, float(lanes.starved.sum()), cpus * parallel)
     parts["work"] += on_cpu
     parts["run_delay"] += waited
-    parts["serial"] += max(cpus - 1.0, 0.0) * outside_s
+    idle_outside = max(cpus - 1.0, 0.0) * outside_s
+    others_outside = 0.0 if workers else min(_without_lanes_s(process, lanes), idle_outside)
+    parts["work"] += others_outside
+    parts["serial"] += idle_outside - others_outside
     _move(parts, cost.on_lanes_s, ("work",))
     _move(parts, cost.beside_s, ("serial", "barrier_wait"))
     others = ~lanes.is_main & ~lanes.is_worker
     spinning = float(np.maximum(lanes.run - (inside_regions - delay_inside), 0.0)[others].sum())
-    return Account(_normalised(parts, cpus * wall_s), wall_s, cpus, parallel, delay, spinning, at_a_time)
+    return Account(
+        _normalised(parts, cpus * wall_s),
+        wall_s,
+        cpus,
+        parallel,
+        delay,
+        spinning,
+        at_a_time,
+        max(outside_s - on_cpu - waited, 0.0) if lanes.run.any() and not workers else 0.0,
+        others_outside,
+    )
+
+
+def _without_lanes_s(process: Process, lanes: _Lanes) -> float:
+    """CPU time of threads that entered no region; 0 where it is small, or where schedstat is missing."""
+    used = float(process.header["user_ns"] + process.header["system_ns"]) * 1e-9
+    others = used - float(lanes.run.sum())
+    return others if lanes.run.any() and others > _MANY_OTHERS * used else 0.0
+
+
+def other_threads_s(process: Process) -> float | None:
+    """CPU time of all threads but the first; 0 where it is small, None where it is not known."""
+    used = float(process.header["user_ns"] + process.header["system_ns"]) * 1e-9
+    first = last_value(process, CounterName.FIRST_THREAD_TIME)
+    if first is None:
+        return None
+    return used - first if used - first > _MANY_OTHERS * used else 0.0
 
 
 def _lanes_of(process: Process, regions: Records, teams: Records) -> _Lanes:
@@ -294,7 +330,8 @@ def _without_regions(process: Process, wall_s: float, cpus: float, delay: float)
     capacity = cpus * wall_s
     parts = {"work": min(used, capacity), "run_delay": min(delay, max(capacity - used, 0.0))}
     # One thread at most at a time, as far as this can be told: the other cores were given nothing.
-    if used <= wall_s * 1.05:
+    others = other_threads_s(process)
+    if others == 0.0 or (others is None and used <= wall_s * 1.05):
         parts["serial"] = max(cpus - 1.0, 0.0) * wall_s
     return parts
 

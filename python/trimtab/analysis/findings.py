@@ -14,6 +14,8 @@ from trimtab.model import WAITS
 from trimtab.model.enumerations import Cause, WaitKind
 from trimtab.model.report import Finding, Region
 
+# Of the wall time: a thread that is off its CPU for less waits for what nobody can avoid.
+_MUCH_BLOCKED = 0.05
 # Below these a cause is noise: share of the program's wall time, and imbalance as slowest over mean.
 _LEAST_GAIN_SHARE = 0.01
 _IMBALANCE = 1.10
@@ -48,6 +50,7 @@ def findings(
         *_spinning(account, threads),
         *_small_chunks(regions),
         *_serial(account, regions),
+        *_serial_input(account, regions),
         *_few_threads(account, regions),
         *of_tasks,
     ]
@@ -255,13 +258,19 @@ def _other_load(account: Account, threads: int, throttled_s: float) -> list[Find
         finding(
             Cause.CPU_CONTENTION,
             None,
-            f"threads were ready to run but had no CPU for {account.run_delay_s:.3g} s, although "
-            f"{counted(threads, 'thread')} {'has' if threads == 1 else 'have'} {counted(account.cpus, 'CPU')}",
+            f"threads were ready to run but had no CPU for {account.run_delay_s:.3g} s, {_their_cpus(account, threads)}",
             "run when the machine is free, or give this program CPUs of its own (taskset, cpuset), "
             "or fewer threads than CPUs",
             account.shares["run_delay"] * account.wall_s,
         )
     ]
+
+
+def _their_cpus(account: Account, threads: int) -> str:
+    cpus = counted(account.cpus, "CPU")
+    if account.others_s > 0 and account.parallel_s <= 0:
+        return f"on {cpus}; how many of its threads wanted one at a time is not known"
+    return f"although {counted(threads, 'thread')} {'has' if threads == 1 else 'have'} {cpus}"
 
 
 def _serial(account: Account, regions: list[Region]) -> list[Finding]:
@@ -271,14 +280,33 @@ def _serial(account: Account, regions: list[Region]) -> list[Finding]:
     return [
         serial_part(
             account,
-            "lie outside parallel regions, with one thread at most at work",
+            "lie outside parallel regions, with one thread at most at work"
+            if account.others_s <= 0
+            else f"lie outside parallel regions; threads that entered none used {account.others_s:.3g} s CPU time meanwhile",
             "parallelise what runs between the regions (input, set-up, output), or overlap it with tasks",
         )
     ]
 
 
+def _serial_input(account: Account, regions: list[Region]) -> list[Finding]:
+    """gain = time blocked outside of regions, at most all other time: what can go on beside it."""
+    blocked_s = account.blocked_outside_s
+    if not regions or account.cpus <= 1 or blocked_s < _MUCH_BLOCKED * account.wall_s:
+        return []
+    return [
+        finding(
+            Cause.SERIAL_INPUT,
+            None,
+            f"the first thread waited {blocked_s:.3g} s of {account.wall_s:.3g} s outside parallel regions, with no need of a CPU: "
+            "for files, pipes, messages or other programs; the other threads had no work",
+            "read ahead and write behind on another thread, or in larger pieces",
+            min(blocked_s, account.wall_s - blocked_s),
+        )
+    ]
+
+
 def serial_part(account: Account, place: str, action: str) -> Finding:
-    """gain = serial wall time * (1 - 1 / CPUs): Amdahl's bound if all of it were parallel."""
+    """gain = serial wall time * (1 - 1 / CPUs): Amdahl's bound if all of it were parallel; less what other threads did."""
     outside_s = account.wall_s - account.parallel_s
     share = outside_s / max(account.wall_s, 1e-12)
     return finding(
@@ -286,7 +314,7 @@ def serial_part(account: Account, place: str, action: str) -> Finding:
         None,
         f"{outside_s:.3g} s of {account.wall_s:.3g} s ({share:.0%}) {place}",
         action,
-        outside_s * (1 - 1 / account.cpus),
+        outside_s * (1 - 1 / account.cpus) - account.others_s / account.cpus,
     )
 
 

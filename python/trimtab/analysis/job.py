@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from trimtab.analysis.account import SHARES
@@ -95,6 +95,20 @@ def job_of(processes: Sequence[ProcessReport]) -> Job:
         _most_threads(lives, threads),
         tuple(_threads_beside(lives, threads)),
     )
+
+
+def with_unseen(job: Job, unseen_s: float) -> Job:
+    """CPU time of processes that left no record is work: CPUs that seemed to have nothing to do had it."""
+    left = unseen_s / job.capacity_s if job.capacity_s > 0 else 0.0
+    if left <= 0:
+        return job
+    shares = dict(job.shares)
+    for name in ("unattributed", "serial"):
+        moved = min(left, shares[name])
+        shares[name] -= moved
+        shares["work"] += moved
+        left -= moved
+    return replace(job, shares=shares)
 
 
 def taking_part(processes: Sequence[ProcessReport]) -> tuple[ProcessReport, ...]:

@@ -47,6 +47,17 @@ def nothing_loaded(run: Run) -> tuple[Unavailable, ...]:
     return (*unavailable, Unavailable(_REGIONS, reason, remedy, Missing.REGIONS))
 
 
+def unseen_processes(cpu_s: float) -> Iterator[Unavailable]:
+    """That programs left no record which used this much CPU time; none for 0."""
+    if cpu_s > 0:
+        yield Unavailable(
+            "other processes",
+            f"used {cpu_s:.3g} s CPU time and left no record: forked and ended without a region, static, or setuid",
+            "trimtab run --kernel shows them, too",
+            Missing.PROCESS,
+        )
+
+
 def _of_run(run: Run) -> list[Unavailable]:
     missing = run.info.get("unavailable") or []
     schedulers = [entry for recording in run.schedulers for entry in recording.unavailable]

@@ -13,20 +13,20 @@ from trimtab.analysis.decisions import decisions
 from trimtab.analysis.energy import energy_of
 from trimtab.analysis.explained import with_chains
 from trimtab.analysis.idle_report import tasks_over_time
-from trimtab.analysis.job import Job, job_of, without_launchers
+from trimtab.analysis.job import Job, job_of, with_unseen, without_launchers
 from trimtab.analysis.job_findings import job_findings
 from trimtab.analysis.job_timeline import job_timeline
 from trimtab.analysis.kernel import kernel_of, with_preemptors
 from trimtab.analysis.limits import with_limits
 from trimtab.analysis.merging import merge_regions, merge_scopes, merge_tasks
-from trimtab.analysis.missing import nothing_loaded, unavailable
+from trimtab.analysis.missing import nothing_loaded, unavailable, unseen_processes
 from trimtab.analysis.network import network_of
 from trimtab.analysis.network_phases import Sender, network_phases
 from trimtab.analysis.predicted import what_if_of, with_predictions
 from trimtab.analysis.process_report import ProcessReport, process_report
 from trimtab.analysis.schedulers import schedulers
 from trimtab.analysis.storage import storage_calls
-from trimtab.analysis.system import lane_summary, overhead_of, system_by_launcher, system_of
+from trimtab.analysis.system import lane_summary, overhead_of, system_by_launcher, system_of, unseen_cpu_s
 from trimtab.analysis.task_order import with_task_order
 from trimtab.analysis.timeline import timeline
 from trimtab.analysis.workers import worker_table
@@ -59,7 +59,8 @@ def build(run: Run) -> Report:
 
 
 def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterable[str]) -> Report:
-    job = job_of(processes)
+    unseen_s = unseen_cpu_s(processes, _ended(run).get("rusage") or {})
+    job = with_unseen(job_of(processes), unseen_s)
     timelines: dict[str, Timeline | None] = {}
     counter_uses: list[CounterUse] = []
     for process in processes:
@@ -89,9 +90,9 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         regions=tuple(merge_regions(part.regions for part in job.parts)),
         tasks=tuple(merge_tasks(part.tasks for part in job.parts)),
         scopes=tuple(merge_scopes(part.scopes for part in job.parts)),
-        os=system_of(processes),
+        os=system_of(processes, unseen_s),
         overhead=overhead_of(processes, job),
-        unavailable=unavailable(run, processes, job, changed),
+        unavailable=(*unavailable(run, processes, job, changed), *unseen_processes(unseen_s)),
         findings=with_limits(
             with_task_order(
                 with_preemptors(with_chains(with_predictions(job_findings(job), job), job), kernel),

@@ -12,9 +12,20 @@ from trimtab.model import Lane, Process
 from trimtab.model.enumerations import EventKind
 from trimtab.model.report import LaneSummary, Overhead, System
 
+# Of the CPU time that the launcher saw, and seconds: less is what programs use before they are observed.
+_MUCH_UNSEEN = 0.05
+_LEAST_UNSEEN_S = 0.1
 
-def system_of(processes: Sequence[ProcessReport]) -> System:
-    """Sums over the processes; the memory is that of the largest."""
+
+def unseen_cpu_s(processes: Sequence[ProcessReport], usage: Mapping[str, Any]) -> float:
+    """CPU time of processes that left no record: forked, and ended before they entered a region; static; setuid."""
+    whole = system_by_launcher(usage).cpu_s
+    unseen = whole - sum(process.cpu_s for process in processes)
+    return unseen if unseen > max(_MUCH_UNSEEN * whole, _LEAST_UNSEEN_S) else 0.0
+
+
+def system_of(processes: Sequence[ProcessReport], unseen_s: float = 0.0) -> System:
+    """Sums over the processes; the memory is that of the largest. `unseen_s`: CPU time of those that left no record."""
     heads = [process.process.header for process in processes]
     lanes = [lane for process in processes for lane in process.process.lanes]
     return System(
@@ -23,7 +34,7 @@ def system_of(processes: Sequence[ProcessReport]) -> System:
         switches_involuntary=sum(int(head["involuntary_switches"]) for head in heads),
         preemptions=_sum_of_known(_preemptions(process.process) for process in processes),
         migrations=_sum_of_known(value_or_none(lane.header["migrations"]) for lane in lanes),
-        cpu_s=sum(process.cpu_s for process in processes),
+        cpu_s=sum(process.cpu_s for process in processes) + unseen_s,
         max_rss_kb=max(int(head["max_rss_kb"]) for head in heads),
     )
 

@@ -175,6 +175,7 @@ def run_tune(
             is_inherited=children,
         )
         plan = Plan(runs, budget, most_starts(try_allocators), pairs)
+        limits: list[str] = []
         try:
             with stopped_by_signals():
                 bare = runner.bare()
@@ -198,6 +199,8 @@ def run_tune(
                     ),
                     report_trial=_print_trial,
                 )
+                if not outcome.is_proved and outcome.report is not None:
+                    limits.append(limit_of(outcome.report, _with_fewer_threads(outcome.report, runner)))
         except RunFailed as error:
             fail(str(error))
         except Stopped as stopped:
@@ -215,7 +218,7 @@ def run_tune(
             except HistoryError as error:
                 reason_not_kept = str(error)
     rows, line = rows_of(outcome), export_line(entries, runner.environment)
-    limit = "" if outcome.is_proved or outcome.report is None else limit_of(outcome.report)
+    limit = "" if outcome.is_proved or outcome.report is None else limits[0]
     if as_json:
         result = {"proved": outcome.is_proved, "kept": kept, "rows": rows, "export": line, "limit": limit}
         echo_json(result)
@@ -240,6 +243,24 @@ def run_tune(
             "memory from all nodes without Trimtab: numactl --interleave=all, before the program's name",
             err=True,
         )
+
+
+def _with_fewer_threads(report: Report, runner: ProgramRunner) -> Report | None:
+    """A run with half the threads, which tells memory bandwidth from work; None: the user's number stays, or there is no need."""
+    from trimtab.tuning.multi_run import RunFailed
+    from trimtab.tuning.start import THREAD_VARIABLES
+
+    threads = report.threads or 0
+    is_open = report.spark is None and not set(THREAD_VARIABLES) & runner.environment.keys()
+    if not report.regions or threads < 2 or not is_open:
+        return None
+    count = threads // 2
+    echo(f"trimtab: a run with {count} of {threads} threads, to see what limits the program", err=True)
+    try:
+        return runner.watched({"OMP_NUM_THREADS": str(count)})
+    except RunFailed:
+        # A program may refuse the number: then nothing is learnt from it.
+        return None
 
 
 def _print_nothing_kept(is_tried: bool, objective: Objective, limit: str) -> None:

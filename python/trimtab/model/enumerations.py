@@ -407,6 +407,7 @@ class Cause(str, Enum):
     IDLE_EXECUTORS = "idle executors"  # fewer executors would take hardly longer
     DRIVER_BUSY = "driver busy"  # no stage was active: the driver computed or planned
     LATE_WAKE_UPS = "wake-up latency"  # threads go on long after what they waited for has happened
+    SERIAL_INPUT = "serial input or output"  # the first thread waits for files or other programs while the others have no work
 
     def __str__(self) -> str:
         return str(self.value)
@@ -514,6 +515,7 @@ class CounterName(str, Enum):
     HUGE_PAGES = "huge pages"  # memory in transparent huge pages
     PAGE_FAULT_COST = "page fault cost"  # of the first use of a page
     PAGE_RELEASE_COST = "page release cost"  # of giving a page back
+    FIRST_THREAD_TIME = "first thread's CPU time"  # CPU time of the process's first thread
 
     def __str__(self) -> str:
         return str(self.value)

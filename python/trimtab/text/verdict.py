@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
+from trimtab.analysis.other_threads import other_threads
 from trimtab.counted import counted
 from trimtab.model import TUNING_OF
 from trimtab.model.enumerations import Missing
@@ -95,6 +96,8 @@ def _quantities(report: Report) -> str:
     """`4 threads`, or `2 processes, 8 threads` where several take part."""
     processes = len(taking_part(report))
     threads = counted(report.threads or 0, "thread")
+    if not report.regions and other_threads(report) is not None:
+        threads = "several threads, none in a region"
     return threads if processes < 2 else f"{counted(processes, 'process')}, {threads}"
 
 

@@ -76,6 +76,12 @@ class ProgramRunner:
         run, log = open_run(directory), event_log_of(directory)
         return build(run) if log is None else build_spark_run(run, log)
 
+    def watched(self, environment: Mapping[str, str]) -> Report:
+        """The report of a run in which nothing is changed but these variables."""
+        directory, ended = self._watched("--frozen", with_variables(self.environment, environment))
+        self._check(ended, f"with {' '.join(f'{name}={value}' for name, value in environment.items())}")
+        return build(open_run(directory))
+
     def frozen(self, start: Start) -> Cost:
         """With what was found, what `start` says on top of it, and no search: as `trimtab run --frozen` will run it."""
         history = self._history_with(start)

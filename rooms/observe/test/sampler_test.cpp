@@ -156,6 +156,7 @@ TEST_F(sampler_test, a_program_without_lanes_still_gets_its_run_delay) {
   sampler_stop(*m_recorder);
   EXPECT_EQ(sampler_tid(), 0);
   EXPECT_EQ(samples("process run delay").size(), 1u);
+  EXPECT_EQ(samples("first thread's CPU time").size(), 1u);
 }
 
 TEST_F(sampler_test, flush_leaves_it_running) {

@@ -93,6 +93,7 @@ class threads_probe final : public probe {
     m_lane_delay = to.add_counter("run delay", "s", "schedstat", true);
     m_process_delay =
         to.add_counter(words::counter_name::process_run_delay, "s", "schedstat of the threads alive at the end", true);
+    m_first_thread = to.add_counter(words::counter_name::first_thread_time, "s", "schedstat", true);
     return true;
   }
 
@@ -128,6 +129,10 @@ class threads_probe final : public probe {
 
   void stop(recorder& to, base::ticks at) noexcept override {
     sample_lanes(to, at, thread_detail::all);
+    const auto first_tid = static_cast<std::uint32_t>(getpid());
+    const std::uint64_t ran_before = m_main_tid != 0 ? m_main_before.run_ns : 0;
+    if (const std::optional<thread_times> first = proc_threads(m_root).times(first_tid); first)
+      to.sample(m_first_thread, no_lane, static_cast<double>(first->run_ns - ran_before) * 1e-9, at);
     const std::uint64_t all = read_process_delay(m_root);
     if (all == unknown) return;
     const std::uint64_t before = m_main_tid != 0 ? m_main_before.run_delay_ns : 0;
@@ -202,6 +207,7 @@ class threads_probe final : public probe {
   const char* m_root = nullptr;
   std::uint32_t m_lane_delay = 0;
   std::uint32_t m_process_delay = 0;
+  std::uint32_t m_first_thread = 0;
   std::uint32_t m_main_tid = 0;
   unsigned m_samples = 0;
   std::uint64_t m_wanted_ns = 0, m_lacked_ns = 0;  // at the last look
