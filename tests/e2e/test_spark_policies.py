@@ -20,7 +20,7 @@ TIMEOUT_S = 540
 IDEAL_S = 0.8
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java"),
+    pytest.mark.skipif(shutil.which("javac") is None, reason="there is no JDK"),
     pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="needs pyspark"),
     pytest.mark.skipif(not spark_plugin().exists(), reason="the wheel has no Spark plug-in"),
     pytest.mark.timeout(TIMEOUT_S + 60),
@@ -92,6 +92,20 @@ def test_copies_that_do_not_win_are_given_up(tmp_path: Path) -> None:
     assert [outcome for outcome, _, _ in outcomes(report)] == ["trial", "undone"], seconds
     assert report["decisions"][1]["evidence"]["wins"] == 0
     assert all(job >= 4.0 for job in seconds)
+
+
+def test_the_prediction_alone(tmp_path: Path) -> None:
+    """tests/spark/java/policy/PolicyChecks.java."""
+    spec = importlib.util.find_spec("pyspark")
+    assert spec is not None and spec.origin is not None
+    path = f"{tmp_path}:{spark_plugin()}:{Path(spec.origin).parent}/jars/*"
+    source = HERE / "java" / "policy" / "PolicyChecks.java"
+    compiler = ["javac", "--release", "17", "-nowarn", "-d", str(tmp_path), "-cp", path, str(source)]
+    subprocess.run(compiler, check=True, capture_output=True)
+    checks = ["java", "-cp", path, "trimtab.spark.policy.PolicyChecks"]
+    done = subprocess.run(checks, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 5
 
 
 def test_what_is_computed_from_a_shuffle_three_times_is_kept_on_disk(tmp_path: Path) -> None:

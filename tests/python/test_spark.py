@@ -532,3 +532,28 @@ def test_slots_follow_cores_per_task(tmp_path: Path) -> None:
     slots = slots_of(application)
     assert len(slots.executor) == 2
     assert attribute(application, slots).total["few_partitions"] == pytest.approx(100)
+
+
+def test_decisions_of_policies_are_those_of_the_report(tmp_path: Path) -> None:
+    decision = {
+        "Event": "trimtab.spark.policy.PolicyDecision",
+        "time": written_logs.START + 250,
+        "policy": "speculation",
+        "subject": "count at program.py:7",
+        "outcome": "trial",
+        "reason": "a task was slow",
+        "before": {"spark.speculation.quantile": "1.0"},
+        "after": {"spark.speculation.quantile": "0.75"},
+        "evidence": {"saved_s": 3.5},
+    }
+    # An outcome that this version does not know is left out, and no time is before the start.
+    others = [decision | {"outcome": "later"}, decision | {"time": 0, "outcome": "undone"}]
+    lines = [*written_logs.events(one_stage(Task(110, 300), end=310), 400), decision, *others]
+    path = tmp_path / "log"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    trial, undone = report_of(analyse(logs_at(path)[0])).decisions
+    assert (trial.time_s, trial.outcome, trial.policy) == (0.25, "trial", "speculation")
+    (change,) = trial.changes
+    assert (change.knob, change.from_, change.to) == ("spark.speculation.quantile", "1.0", "0.75")
+    assert trial.evidence == {"saved_s": 3.5}
+    assert (undone.time_s, undone.number) == (0.0, 3)

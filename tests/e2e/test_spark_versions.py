@@ -1,0 +1,54 @@
+"""Versions of Spark that the plug-in has no classes for: everything is as without it, and one line of each JVM's log says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PYTHON = os.environ.get("TRIMTAB_OTHER_SPARK", "")
+PROGRAM = """\
+import sys
+from pyspark import SparkConf, SparkContext
+conf = SparkConf().setMaster("local[2]").set("spark.local.dir", sys.argv[1]).set("spark.ui.enabled", "false")
+context = SparkContext(conf=conf)
+distinct = context._jsc.sc().range(0, 4000, 1, 6).toJavaRDD().distinct(4)
+print([distinct.count() for _ in range(5)], context.version)
+context.stop()
+"""
+
+
+@pytest.mark.skipif(
+    not PYTHON, reason="set TRIMTAB_OTHER_SPARK to a Python with a pyspark of another version, as 3.5"
+)
+@pytest.mark.timeout(600)
+def test_another_version_runs_as_it_is_and_says_so(tmp_path: Path) -> None:
+    program, run = tmp_path / "program.py", tmp_path / "run"
+    program.write_text(PROGRAM)
+    options = ["--spark-pooled", "--spark-persist", "--spark-speculation"]
+    command = [sys.executable, "-m", "trimtab", "run", "-q", *options, "-o", str(run), "--"]
+    done = subprocess.run(
+        [*command, PYTHON, str(program), str(tmp_path)], capture_output=True, text=True, timeout=500
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.startswith("[4000, 4000, 4000, 4000, 4000] ")
+    version = ".".join(done.stdout.split()[-1].split(".")[:2])
+    lines = [line for line in done.stderr.splitlines() if "Trimtab:" in line]
+    assert [line.partition("Trimtab: ")[2].partition(":")[0] for line in lines] == [
+        "shuffle files are not pooled",
+        "no policy decides about this application",
+    ]
+    assert all(f"Spark {version} is not one of" in line for line in lines)
+    printed = subprocess.run(
+        [sys.executable, "-m", "trimtab", "report", str(run), "--json"], capture_output=True, check=True
+    )
+    report = json.loads(printed.stdout)
+    assert report["spark"]["version"].startswith(version)
+    assert report["decisions"] == []
+    # The log and the counted calls need none of Spark's own classes.
+    assert [stage["blocks"] for stage in report["stages"]][1:] == [24] * 5
+    assert sum(row["count"] for row in report["storage"] if row["group"] == "shuffle 0 data") > 0
