@@ -17,6 +17,7 @@ from trimtab.analysis.job import Job, job_of, without_launchers
 from trimtab.analysis.job_findings import job_findings
 from trimtab.analysis.job_timeline import job_timeline
 from trimtab.analysis.kernel import kernel_of, with_preemptors
+from trimtab.analysis.kept_intervals import KeptIntervals
 from trimtab.analysis.limits import with_limits
 from trimtab.analysis.merging import merge_regions, merge_scopes, merge_tasks
 from trimtab.analysis.missing import nothing_loaded, unavailable
@@ -49,11 +50,11 @@ from trimtab.traces import rows_of, traces_of
 _Entry = TypeVar("_Entry")
 
 
-def build(run: Run) -> Report:
-    """The report of `run`, over all of its processes."""
+def build(run: Run, kept: KeptIntervals | None = None) -> Report:
+    """The report of `run`, over all of its processes; `kept`: where their intervals are put, for `lane_page` of the same run."""
     traces = traces_of(run)
     with Symbols(run.directory) as symbols:
-        processes = without_launchers([process_report(trace, symbols) for trace in traces])
+        processes = without_launchers([process_report(trace, symbols, kept) for trace in traces])
         changed = sorted(symbols.changed)
     return _of_processes(run, processes, changed) if processes else _of_launcher(run)
 

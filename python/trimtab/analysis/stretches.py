@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trimtab.analysis import compiled
 from trimtab.analysis.blame_causes import cause_of, cause_of_itself
 from trimtab.analysis.charge_classes import GROUP_BITS, WAIT, keys_of_waits
+from trimtab.analysis.kept_intervals import KeptIntervals
 from trimtab.analysis.lane_words import DOINGS, RESUMINGS, STATE_NAMES, LaneState
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
@@ -62,15 +63,16 @@ class Stretches:
         return int(self.end_ns.max(initial=1))
 
 
-def stretches_of(trace: Trace) -> Stretches | None:
-    """None where not all events are there, or damaged records contradict each other."""
-    intervals = intervals_of(trace)
+def stretches_of(trace: Trace, kept: KeptIntervals | None = None) -> Stretches | None:
+    """None where not all events are there, or damaged records contradict each other; `kept`: intervals that are known."""
+    intervals, charges = (kept.take(trace.id) if kept is not None else None) or (intervals_of(trace), None)
     if intervals is None:
         return None
-    try:
-        charges = compiled.charges(compiled.table_of(intervals), len(intervals.lanes))
-    except compiled.CompiledError:
-        return None
+    if charges is None:
+        try:
+            charges = compiled.charges(compiled.table_of(intervals), len(intervals.lanes))
+        except compiled.CompiledError:
+            return None
     return stretches_from(intervals, charges)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.analysis.kept_intervals import KeptIntervals
 from trimtab.analysis.lane_levels import Level, levels_of
 from trimtab.analysis.stretches import Stretches, stretches_of
 from trimtab.analysis.task_links import Links, links_of
@@ -119,9 +120,9 @@ class LaneTiles:
         return rows
 
 
-def tiles_of(trace: Trace) -> LaneTiles | None:
-    """None where not all events of the process are there."""
-    stretches = stretches_of(trace)
+def tiles_of(trace: Trace, kept: KeptIntervals | None = None) -> LaneTiles | None:
+    """None where not all events of the process are there; `kept`: intervals that are known."""
+    stretches = stretches_of(trace, kept)
     return LaneTiles(trace, stretches) if stretches is not None and len(stretches) else None
 
 
