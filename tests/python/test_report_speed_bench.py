@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from benchmarks import docs
 from benchmarks.__main__ import SUITES
 from benchmarks.report_speed import HTML, JSON, WORD, ReportCase

@@ -35,7 +35,7 @@ from trimtab.traces.intervals import (
     lanes_of,
 )
 from trimtab.traces.recorded_part import recorded_part
-from trimtab.traces.steps import Member, Steps, steps_of_job, steps_of_lanes
+from trimtab.traces.steps import Member, StepDraft, draft_of_lanes, steps_of_job
 
 # Of a process whose steps are replayed: more take gigabytes.
 _MOST_PIECES = 8_000_000
@@ -154,9 +154,11 @@ def diagnosis_of(
         return None
     unknown_s = (trace.end_ticks - known.end_ticks) * trace.process.tick_s
     # What a change saves in a part of the run says nothing of the rest.
-    steps = _steps(lanes) if unknown_s == 0 else None
+    draft = _draft(lanes) if unknown_s == 0 else None
     pieces = lanes.without_events()
     del lanes  # of a long trace these take gigabytes
+    steps = draft.steps() if draft is not None else None
+    del draft
     intervals = pieces.intervals()
     del pieces
     predictions = predictions_of(steps) if steps is not None else None
@@ -270,11 +272,11 @@ def _wake_ups(intervals: Intervals) -> WakeUps:
     return WakeUps(len(late_s), float(late_s.sum()), float(p50_s), float(p99_s))
 
 
-def _steps(lanes: Lanes) -> Steps | None:
+def _draft(lanes: Lanes) -> StepDraft | None:
     """None where there is no work, or too much of it."""
     if sum(len(pieces.low) for pieces in lanes.pieces) > _MOST_PIECES:
         return None
-    return steps_of_lanes(lanes)
+    return draft_of_lanes(lanes)
 
 
 def _predictions_of_job(own: Sequence[tuple[Trace, Lanes]], places: Sequence[int]) -> Predictions | None:

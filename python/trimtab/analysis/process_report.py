@@ -126,9 +126,7 @@ class ProcessReport:
     @cached_property
     def lane_spans(self) -> tuple[LaneSpans, ...]:
         """What its lanes were in from when to when."""
-        return tuple(
-            lane_spans(self.process, lane, self.trace.span.wall_s) for lane in self.process.lanes
-        )
+        return tuple(lane_spans(self.process, lane, self.trace.span.wall_s) for lane in self.process.lanes)
 
     def forget_lane_spans(self) -> None:
         """Drops `lane_spans`, which are long, too."""

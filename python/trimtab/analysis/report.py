@@ -16,8 +16,8 @@ from trimtab.analysis.idle_report import tasks_over_time
 from trimtab.analysis.job import Job, job_of, without_launchers
 from trimtab.analysis.job_findings import job_findings
 from trimtab.analysis.job_timeline import job_timeline
-from trimtab.analysis.kernel import kernel_of, with_preemptors
 from trimtab.analysis.kept_intervals import KeptIntervals
+from trimtab.analysis.kernel import kernel_of, with_preemptors
 from trimtab.analysis.limits import with_limits
 from trimtab.analysis.merging import merge_regions, merge_scopes, merge_tasks
 from trimtab.analysis.missing import nothing_loaded, unavailable
@@ -64,8 +64,8 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
     timelines: dict[str, Timeline | None] = {}
     counter_uses: list[CounterUse] = []
     for process in processes:
-        timelines[process.id] = _timeline_of(process)
         counter_uses += counter_use(process)
+        timelines[process.id] = _timeline_of(process)
         process.forget_lane_spans()
     wall = _ended(run).get("wall_s")
     kernel = kernel_of(run)

@@ -41,8 +41,8 @@ from trimtab.options import library_option
 from trimtab.programs import NotStarted
 
 if TYPE_CHECKING:
-    from trimtab.launcher import Job, Launch
     from trimtab.analysis.kept_intervals import KeptIntervals
+    from trimtab.launcher import Job, Launch
     from trimtab.model.report import Report
     from trimtab.tuning import Prepared, Tuning
 

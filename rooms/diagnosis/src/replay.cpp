@@ -134,10 +134,18 @@ class simulation {
       m_events.pop();
       m_now_ns = next.time_ns();
       switch (next.kind()) {
-        case event_kind::came_so_far: come_to(next.index()); break;
-        case event_kind::ended: end(next.index()); break;
-        case event_kind::ready: make_ready(next.index()); break;
-        case event_kind::free: go_on(next.index()); break;
+        case event_kind::came_so_far:
+          come_to(next.index());
+          break;
+        case event_kind::ended:
+          end(next.index());
+          break;
+        case event_kind::ready:
+          make_ready(next.index());
+          break;
+        case event_kind::free:
+          go_on(next.index());
+          break;
       }
     }
   }
