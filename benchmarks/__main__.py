@@ -36,6 +36,9 @@ from benchmarks.real_programs import PAGE as REAL_PROGRAMS_PAGE
 from benchmarks.real_programs import PAIRS, run_real_programs, tables, write_suite
 from benchmarks.real_programs import WORD as REAL_PROGRAMS
 from benchmarks.recording import PROGRAMS, run_programs, run_recording, run_titled
+from benchmarks.report_speed import WORD as REPORT_SPEED
+from benchmarks.report_speed import run_report_speed
+from benchmarks.report_speed_tables import REPORT_BLOCKS, report_faults
 from benchmarks.running import BenchError, clean_environment
 from benchmarks.scheduler import run_scheduler
 from benchmarks.scheduler_tables import SCHEDULER_BLOCKS
@@ -187,6 +190,15 @@ SUITES = {
         5,
         is_alone=True,
         faults=prediction_faults,
+    ),
+    REPORT_SPEED: Suite(
+        PERFORMANCE / "report.md",
+        ROOT / "benchmarks" / f"{REPORT_SPEED}-results.json",
+        REPORT_BLOCKS,
+        run_report_speed,
+        5,
+        is_alone=True,
+        faults=report_faults,
     ),
     "steering": _steering(run_steering, 7),
     **{part: _steering(run_anew(part, _STEERING_KEPT), 3, is_alone=True) for part in (TURNS, HOGS, SHARING)},

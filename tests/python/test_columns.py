@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from trimtab.traces.columns import Groups, Places, different, numbered, ordered, small
@@ -66,3 +67,18 @@ def test_places_take_four_bytes_where_that_is_enough() -> None:
     places = np.array([-1, 0, 7])
     assert small(places, 8).dtype == np.int32
     assert small(places, 1 << 31).dtype == np.int64
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_many_rows_are_ordered_as_lexsort_orders_them(seed: int) -> None:
+    """Spread evenly, nearly in order, and with many equal ones."""
+    random = np.random.default_rng(seed)
+    count = int(random.integers(1000, 20_000))
+    major = random.integers(0, (count, 3)[seed % 2], count)
+    minor = np.arange(count) * 100 + random.integers(0, 1000, count)
+    if seed % 4 > 1:
+        minor //= 100_000
+        minor[random.integers(0, count)] = 1 << 40  # all others share few buckets
+    further = random.integers(0, 5, count)
+    assert np.array_equal(ordered(major, minor), np.lexsort((minor, major)))
+    assert np.array_equal(ordered(major, minor, further), np.lexsort((further, minor, major)))

@@ -55,9 +55,7 @@ class _Spans:
 
     def _between(self, moments: Floats) -> Floats:
         lengths = np.maximum(np.diff(moments), 1e-12)
-        times = [
-            np.maximum(np.diff(coverage.until(moments)), 0.0) for coverage in self._coverages
-        ]
+        times = [np.maximum(np.diff(coverage.until(moments)), 0.0) for coverage in self._coverages]
         lane_times = np.array(times).reshape(len(times), len(lengths))
         ran = np.minimum(np.diff(self._any.until(moments)), lengths)
         outside = np.maximum(lengths - ran, 0.0)

@@ -18,6 +18,7 @@ from trimtab.analysis.blame_causes import (
 )
 from trimtab.analysis.chains import Chain, cause_of_charge, chains_of
 from trimtab.analysis.changes import Predictions, predictions_of
+from trimtab.analysis.kept_intervals import KeptIntervals
 from trimtab.analysis.keys import keys_of
 from trimtab.analysis.run_phases import RunPhase, phases_of
 from trimtab.model import NO_SUBJECT
@@ -35,7 +36,7 @@ from trimtab.traces.intervals import (
     lanes_of,
 )
 from trimtab.traces.recorded_part import recorded_part
-from trimtab.traces.steps import Member, Steps, steps_of_job, steps_of_lanes
+from trimtab.traces.steps import Member, StepDraft, draft_of_lanes, steps_of_job
 
 # Of a process whose steps are replayed: more take gigabytes.
 _MOST_PIECES = 8_000_000
@@ -139,12 +140,15 @@ class Diagnosis:
     phases: tuple[RunPhase, ...] = ()
 
 
-def diagnosis_of(trace: Trace, parts: Sequence[LaneParts] | None = None) -> Diagnosis | None:
+def diagnosis_of(
+    trace: Trace, parts: Sequence[LaneParts] | None = None, kept: KeptIntervals | None = None
+) -> Diagnosis | None:
     """Until the first event that found no room; None where no events of regions or tasks are there, or damaged records
     contradict each other.
 
     Args:
         parts: of its lanes, if they are known.
+        kept: where its intervals are put, if all of its events are there.
     """
     known = recorded_part(trace)
     lanes = lanes_of(known, parts if known is trace else None) if known is not None else None
@@ -153,9 +157,11 @@ def diagnosis_of(trace: Trace, parts: Sequence[LaneParts] | None = None) -> Diag
         return None
     unknown_s = (trace.end_ticks - known.end_ticks) * trace.process.tick_s
     # What a change saves in a part of the run says nothing of the rest.
-    steps = _steps(lanes) if unknown_s == 0 else None
+    draft = _draft(lanes) if unknown_s == 0 else None
     pieces = lanes.without_events()
     del lanes  # of a long trace these take gigabytes
+    steps = draft.steps() if draft is not None else None
+    del draft
     intervals = pieces.intervals()
     del pieces
     predictions = predictions_of(steps) if steps is not None else None
@@ -163,6 +169,8 @@ def diagnosis_of(trace: Trace, parts: Sequence[LaneParts] | None = None) -> Diag
     diagnosis, charges = _diagnosed(intervals)
     if diagnosis is None:
         return None
+    if kept is not None and known is trace:
+        kept.keep(trace.id, intervals, charges)
     if charges is None:
         return replace(diagnosis, predictions=predictions, unknown_s=unknown_s)
     return replace(
@@ -187,8 +195,12 @@ def _phases(intervals: Intervals, charges: compiled.Table) -> tuple[RunPhase, ..
     return phases_of(intervals, charges, cause_of_wait, cause_of_group)
 
 
-def diagnosis_of_job(traces: Sequence[Trace]) -> Diagnosis | None:
-    """Of several processes together, as far as they have all their events; `places` says which. None: fewer than one has."""
+def diagnosis_of_job(traces: Sequence[Trace], kept: KeptIntervals | None = None) -> Diagnosis | None:
+    """Of several processes together, as far as they have all their events; `places` says which. None: fewer than one has.
+
+    Args:
+        kept: where the intervals of each are put.
+    """
     own = [(place, lanes_of(trace)) for place, trace in enumerate(traces)]
     complete = [(place, lanes) for place, lanes in own if lanes is not None]
     del own
@@ -196,10 +208,13 @@ def diagnosis_of_job(traces: Sequence[Trace]) -> Diagnosis | None:
         return None
     places = tuple(place for place, _ in complete)
     predictions = _predictions_of_job([(traces[place], lanes) for place, lanes in complete], places)
-    whole = intervals_of_job(
-        [traces[place] for place in places], [intervals_of_lanes(lanes) for _, lanes in complete], places
-    )
+    intervals = [intervals_of_lanes(lanes) for _, lanes in complete]
     del complete
+    if kept is not None:
+        for place, of_process in zip(places, intervals, strict=True):
+            kept.keep(traces[place].id, of_process)
+    whole = intervals_of_job([traces[place] for place in places], intervals, places)
+    del intervals
     diagnosis, charges = _diagnosed(whole)
     if diagnosis is None:
         return None
@@ -260,11 +275,11 @@ def _wake_ups(intervals: Intervals) -> WakeUps:
     return WakeUps(len(late_s), float(late_s.sum()), float(p50_s), float(p99_s))
 
 
-def _steps(lanes: Lanes) -> Steps | None:
+def _draft(lanes: Lanes) -> StepDraft | None:
     """None where there is no work, or too much of it."""
     if sum(len(pieces.low) for pieces in lanes.pieces) > _MOST_PIECES:
         return None
-    return steps_of_lanes(lanes)
+    return draft_of_lanes(lanes)
 
 
 def _predictions_of_job(own: Sequence[tuple[Trace, Lanes]], places: Sequence[int]) -> Predictions | None:

@@ -62,7 +62,7 @@ class Job:
             return None
         if len(self.parts) == 1:
             return self.parts[0].diagnosis
-        diagnosis = diagnosis_of_job([self.parts[at].trace for at in traced])
+        diagnosis = diagnosis_of_job([self.parts[at].trace for at in traced], self.parts[0].kept)
         if diagnosis is None:
             return None
         return renumbered(diagnosis, traced)

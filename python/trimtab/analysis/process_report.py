@@ -10,6 +10,7 @@ from trimtab.analysis.cpu_use import cpu_use_of
 from trimtab.analysis.diagnosis import Diagnosis, diagnosis_of
 from trimtab.analysis.eligibility import Eligibility, eligibility_of, own_subjects
 from trimtab.analysis.findings import findings
+from trimtab.analysis.kept_intervals import KeptIntervals
 from trimtab.analysis.keys import Keys, keys_of
 from trimtab.analysis.lane_spans import LaneSpans, lane_spans
 from trimtab.analysis.memory_findings import memory_findings
@@ -30,7 +31,7 @@ from trimtab.traces.intervals import LaneParts, parts_of
 
 @dataclass(frozen=True, eq=False)
 class ProcessReport:
-    """One process; times in seconds."""
+    """One process; times in seconds. `kept`: where its intervals are put when they are known."""
 
     trace: Trace
     places: Places
@@ -39,6 +40,7 @@ class ProcessReport:
     regions: list[Region]
     workers: tuple[Worker, ...]
     own_cost: OwnCost
+    kept: KeptIntervals | None = None
 
     @property
     def id(self) -> str:
@@ -99,7 +101,7 @@ class ProcessReport:
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """What its lanes waited for; None: not all events are there."""
-        return diagnosis_of(self.trace, self.take_parts()) if self.is_traced else None
+        return diagnosis_of(self.trace, self.take_parts(), self.kept) if self.is_traced else None
 
     @property
     def is_traced(self) -> bool:
@@ -124,9 +126,7 @@ class ProcessReport:
     @cached_property
     def lane_spans(self) -> tuple[LaneSpans, ...]:
         """What its lanes were in from when to when."""
-        return tuple(
-            lane_spans(self.process, lane, self.trace.span.wall_s) for lane in self.process.lanes
-        )
+        return tuple(lane_spans(self.process, lane, self.trace.span.wall_s) for lane in self.process.lanes)
 
     def forget_lane_spans(self) -> None:
         """Drops `lane_spans`, which are long, too."""
@@ -162,8 +162,8 @@ class ProcessReport:
         return f"{process_label} ({trace.name})" if trace.name else process_label
 
 
-def process_report(trace: Trace, symbols: Symbols) -> ProcessReport:
-    """Everything of one process that a report needs of it."""
+def process_report(trace: Trace, symbols: Symbols, kept: KeptIntervals | None = None) -> ProcessReport:
+    """Everything of one process that a report needs of it; `kept`: as of ProcessReport."""
     places, keys = places_of(trace.process, symbols), keys_of(trace.process)
     return ProcessReport(
         trace,
@@ -173,6 +173,7 @@ def process_report(trace: Trace, symbols: Symbols) -> ProcessReport:
         region_table(trace.process, trace.id, places, keys),
         workers_of(trace.process),
         own_cost(trace.process),
+        kept,
     )
 
 

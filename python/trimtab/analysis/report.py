@@ -16,6 +16,7 @@ from trimtab.analysis.idle_report import tasks_over_time
 from trimtab.analysis.job import Job, job_of, with_unseen, without_launchers
 from trimtab.analysis.job_findings import job_findings
 from trimtab.analysis.job_timeline import job_timeline
+from trimtab.analysis.kept_intervals import KeptIntervals
 from trimtab.analysis.kernel import kernel_of, with_preemptors
 from trimtab.analysis.limits import with_limits
 from trimtab.analysis.merging import merge_regions, merge_scopes, merge_tasks
@@ -49,11 +50,11 @@ from trimtab.traces import rows_of, traces_of
 _Entry = TypeVar("_Entry")
 
 
-def build(run: Run) -> Report:
-    """The report of `run`, over all of its processes."""
+def build(run: Run, kept: KeptIntervals | None = None) -> Report:
+    """The report of `run`, over all of its processes; `kept`: where their intervals are put, for `lane_page` of the same run."""
     traces = traces_of(run)
     with Symbols(run.directory) as symbols:
-        processes = without_launchers([process_report(trace, symbols) for trace in traces])
+        processes = without_launchers([process_report(trace, symbols, kept) for trace in traces])
         changed = sorted(symbols.changed)
     return _of_processes(run, processes, changed) if processes else _of_launcher(run)
 
@@ -64,8 +65,8 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
     timelines: dict[str, Timeline | None] = {}
     counter_uses: list[CounterUse] = []
     for process in processes:
-        timelines[process.id] = _timeline_of(process)
         counter_uses += counter_use(process)
+        timelines[process.id] = _timeline_of(process)
         process.forget_lane_spans()
     wall = _ended(run).get("wall_s")
     kernel = kernel_of(run)

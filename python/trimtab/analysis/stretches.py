@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from trimtab.analysis import compiled
 from trimtab.analysis.blame_causes import cause_of, cause_of_itself
 from trimtab.analysis.charge_classes import GROUP_BITS, WAIT, keys_of_waits
+from trimtab.analysis.kept_intervals import KeptIntervals
 from trimtab.analysis.lane_words import DOINGS, RESUMINGS, STATE_NAMES, LaneState
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
@@ -84,28 +85,41 @@ class Stretches:
         return int(self.end_ns.max(initial=1))
 
 
-def stretches_of(trace: Trace) -> Stretches | None:
-    """None where not all events are there, or damaged records contradict each other."""
-    intervals = intervals_of(trace)
+def stretches_of(trace: Trace, kept: KeptIntervals | None = None) -> Stretches | None:
+    """None where not all events are there, or damaged records contradict each other; `kept`: intervals that are known."""
+    return _stretches(*_known(trace, kept))
+
+
+def _known(trace: Trace, kept: KeptIntervals | None) -> tuple[Intervals | None, compiled.Table | None]:
+    """Intervals of a process, and the charges of its waits where a report has made them."""
+    return (kept.take(trace.id) if kept is not None else None) or (intervals_of(trace), None)
+
+
+def _stretches(intervals: Intervals | None, charges: compiled.Table | None = None) -> Stretches | None:
     if intervals is None:
         return None
-    try:
-        charges = compiled.charges(compiled.table_of(intervals), len(intervals.lanes))
-    except compiled.CompiledError:
-        return None
+    if charges is None:
+        try:
+            charges = compiled.charges(compiled.table_of(intervals), len(intervals.lanes))
+        except compiled.CompiledError:
+            return None
     return stretches_from(intervals, charges)
 
 
-def stretches_of_job(traces: Sequence[Trace]) -> list[Stretches | None]:
+def stretches_of_job(traces: Sequence[Trace], kept: KeptIntervals | None = None) -> list[Stretches | None]:
     """Of several processes, where who waits for a message waits for its sender; None for each of which not all events are there.
 
     Where the records of all together contradict each other, each process is on its own, and other processes give nothing.
+
+    Args:
+        kept: intervals that are known.
     """
-    known = [(place, own) for place, trace in enumerate(traces) if (own := intervals_of(trace)) is not None]
+    all_known = [_known(trace, kept) for trace in traces]
+    known = [(place, own) for place, (own, _) in enumerate(all_known) if own is not None]
     result: list[Stretches | None] = [None] * len(traces)
     if len(known) < 2:
-        for place, _ in known:
-            stretches = stretches_of(traces[place])
+        for place, own in known:
+            stretches = _stretches(own, all_known[place][1])
             result[place] = None if stretches is None else _of_process(stretches, place)
         return result
     complete = [traces[place] for place, _ in known]
@@ -114,7 +128,7 @@ def stretches_of_job(traces: Sequence[Trace]) -> list[Stretches | None]:
     try:
         charges = compiled.charges(compiled.table_of(whole), len(whole.lanes))
     except compiled.CompiledError:
-        return [_placed(stretches_of(trace), place) for place, trace in enumerate(traces)]
+        return [_placed(_stretches(own), place) for place, (own, _) in enumerate(all_known)]
     together = stretches_from(whole, charges)
     lane = 0
     for (place, _), count in zip(known, lane_counts, strict=True):

@@ -17,6 +17,7 @@ from trimtab.traces.columns import numbered, ordered
 from trimtab.traces.steps import NO_PIECE, StepLinks, Steps
 from trimtab.traces.steps.model import same
 
+_BLOCK = 1 << 18
 SHARED_SCHEDULES = (Schedule.DYNAMIC, Schedule.GUIDED)
 
 
@@ -191,12 +192,18 @@ class Replays:
 
     def _latencies(self, length: NDArray[Any]) -> NDArray[np.int64]:
         """What passes from the end of each link's step, or its begin, where its pieces are so long."""
-        links = self._sorted_links
+        links, recorded_ns = self._sorted_links, self.steps.pieces.length_ns
         before = np.concatenate([[0.0], np.cumsum(length, dtype=np.float64)])
-        inside = np.flatnonzero(links.from_piece >= 0)
-        at, first = links.from_piece[inside], self.steps.first_piece[links.from_step[inside]]
-        share = links.within_ns[inside] / np.maximum(self.steps.pieces.length_ns[at], 1)
-        moment = before[at] - before[first] + share * (before[at + 1] - before[at])
         latency = links.latency_ns.copy()
-        latency[inside] += np.rint(moment).astype(np.int64)
+        # In blocks: there may be tens of millions of links.
+        for low in range(0, len(latency), _BLOCK):
+            block = slice(low, low + _BLOCK)
+            inside = np.flatnonzero(links.from_piece[block] >= 0)
+            at, first = (
+                links.from_piece[block][inside],
+                self.steps.first_piece[links.from_step[block][inside]],
+            )
+            share = links.within_ns[block][inside] / np.maximum(recorded_ns[at], 1)
+            moment = before[at] - before[first] + share * (before[at + 1] - before[at])
+            latency[block][inside] += np.rint(moment).astype(np.int64)
         return latency

@@ -42,6 +42,7 @@ from trimtab.options import library_option
 from trimtab.programs import NotStarted
 
 if TYPE_CHECKING:
+    from trimtab.analysis.kept_intervals import KeptIntervals
     from trimtab.launcher import Job, Launch
     from trimtab.launcher.spark import Consent
     from trimtab.model.report import Report
@@ -488,7 +489,8 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
     from trimtab.model import RunError
 
     try:
-        report = _build(directory)
+        kept = _room_for_intervals(html)
+        report = _build(directory, kept)
         if prepared is not None:
             from trimtab.tuning import remember
 
@@ -499,7 +501,7 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
 
             verdict(report, directory, sys.stderr)
         if html is not None:
-            _write_page(report, directory, html)
+            _write_page(report, directory, html, kept)
             echo(f"trimtab: report page: {html}", err=True)
     except RunError as error:
         echo(f"trimtab: {error}", err=True)
@@ -509,24 +511,31 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
         echo(f"trimtab: no verdict: {reason_of(error)}; trimtab report {directory}", err=True)
 
 
-def _build(directory: Path) -> Report:
+def _room_for_intervals(html: Path | None) -> KeptIntervals | None:
+    """What a page will show need not be found out twice."""
+    from trimtab.analysis.kept_intervals import KeptIntervals
+
+    return None if html is None else KeptIntervals()
+
+
+def _build(directory: Path, kept: KeptIntervals | None = None) -> Report:
     from trimtab.cli.sources import Source
     from trimtab.heap import prepare_for_long_arrays
     from trimtab.text.progress import progress
 
     prepare_for_long_arrays()
     with progress("reading the run"):
-        return Source(directory).report()
+        return Source(directory).report(kept)
 
 
-def _write_page(report: Report, directory: Path, html: Path) -> None:
+def _write_page(report: Report, directory: Path, html: Path, kept: KeptIntervals | None) -> None:
     from trimtab.cli.sources import Source
     from trimtab.report import lane_page, write_html
     from trimtab.spark.with_run import event_log_of
     from trimtab.text.progress import progress
 
     with progress("drawing the lanes"):
-        lanes = lane_page(Source(directory, event_log_of(directory)).run())
+        lanes = lane_page(Source(directory, event_log_of(directory)).run(), kept=kept)
     write_html(report, html, lanes)
 
 
@@ -551,13 +560,14 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
 
     directory = find_run(run_directory)
     try:
-        built = _build(directory)
+        kept = _room_for_intervals(None if as_json else html)
+        built = _build(directory, kept)
         if as_json:
             from trimtab.model.report_json import as_json as plain
 
             echo_json(plain(built))
         elif html is not None:
-            _write_page(built, directory, html)
+            _write_page(built, directory, html, kept)
             echo(f"trimtab: report page: {html}", err=True)
         else:
             _tables(built, directory)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from trimtab.analysis.kept_intervals import KeptIntervals
     from trimtab.model import Run
     from trimtab.model.report import Report
     from trimtab.spark.logs import Log
@@ -20,8 +21,11 @@ class Source:
     path: Path
     log: Log | None = None
 
-    def report(self) -> Report:
+    def report(self, kept: KeptIntervals | None = None) -> Report:
         """Its report.
+
+        Args:
+            kept: where the intervals of a recorded run are put, for `lane_page`.
 
         Raises:
             RunError: it cannot be read.
@@ -35,7 +39,7 @@ class Source:
 
         run = self.run()
         log = event_log_of(run.directory)
-        return build(run) if log is None else build_spark_run(run, log)
+        return build(run, kept) if log is None else build_spark_run(run, log)
 
     def run(self) -> Run:
         """The run itself; errors as of `report`."""

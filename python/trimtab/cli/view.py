@@ -20,7 +20,9 @@ def view_run(run_directory: str, port: int, no_browser: bool) -> None:
 
     The page is served at a secret address of this machine until Ctrl-C: nobody who does not know the address sees it.
     """
+    from trimtab.analysis.kept_intervals import KeptIntervals
     from trimtab.analysis.report import build
+    from trimtab.heap import prepare_for_long_arrays
     from trimtab.model import RunError
     from trimtab.readers import open_run
     from trimtab.report import lane_page, page
@@ -28,11 +30,13 @@ def view_run(run_directory: str, port: int, no_browser: bool) -> None:
     from trimtab.text.progress import progress
 
     directory = find_run(run_directory)
+    prepare_for_long_arrays()
     try:
         run = open_run(directory)
         with progress("reading the run"):
-            report = build(run)
-            lanes = lane_page(run, is_served=True)
+            kept = KeptIntervals()
+            report = build(run, kept)
+            lanes = lane_page(run, is_served=True, kept=kept)
         server = PageServer(page(report, lanes, is_served=True).encode(), lanes, port)
     except RunError as error:
         fail(str(error))

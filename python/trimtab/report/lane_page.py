@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from string import ascii_uppercase
 from typing import Any
 
+from trimtab.analysis.kept_intervals import KeptIntervals
 from trimtab.analysis.keys import keys_of
 from trimtab.analysis.lane_words import STATE_NAMES
 from trimtab.analysis.regions import Places, places_of
@@ -61,10 +62,13 @@ class LanePage:
         return of_process.level_tile(int(level), tile)
 
 
-def lane_page(*runs: Run, is_served: bool = False) -> LanePage | None:
+def lane_page(*runs: Run, is_served: bool = False, kept: KeptIntervals | None = None) -> LanePage | None:
     """Lanes of a run, or of several, which all begin at the same time on the page; processes of the first are named A, and so on.
 
     None where no process of any run has all of its events. Served, only the coarsest level is inside the page.
+
+    Args:
+        kept: intervals of a single run, from the report of it.
     """
     found: list[LaneTiles] = []
     processes: list[dict[str, Any]] = []
@@ -72,7 +76,9 @@ def lane_page(*runs: Run, is_served: bool = False) -> LanePage | None:
     for letter, run in zip(ascii_uppercase, runs, strict=False):
         traces = traces_of(run)
         own = tiles_of(
-            traces, max((tiles.first_lane + len(tiles.stretches.lanes) for tiles in found), default=0)
+            traces,
+            max((tiles.first_lane + len(tiles.stretches.lanes) for tiles in found), default=0),
+            kept,
         )
         left_out += sum(_lacks_events(trace) for trace in traces)
         found += own

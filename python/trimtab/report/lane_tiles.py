@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.analysis.kept_intervals import KeptIntervals
 from trimtab.analysis.lane_levels import Level, levels_of
 from trimtab.analysis.stretches import Stretches, stretches_of_job
 from trimtab.analysis.task_links import Links, links_of
@@ -128,11 +129,13 @@ class LaneTiles:
         return rows
 
 
-def tiles_of(traces: Sequence[Trace], lanes_before: int = 0) -> list[LaneTiles]:
-    """Of all processes of a run that have all of their events."""
+def tiles_of(
+    traces: Sequence[Trace], lanes_before: int = 0, kept: KeptIntervals | None = None
+) -> list[LaneTiles]:
+    """Of all processes of a run that have all of their events; `kept`: intervals that are known."""
     return [
         LaneTiles(trace, stretches, lanes_before)
-        for trace, stretches in zip(traces, stretches_of_job(traces), strict=True)
+        for trace, stretches in zip(traces, stretches_of_job(traces, kept), strict=True)
         if stretches is not None and len(stretches)
     ]
 

@@ -51,6 +51,7 @@ struct step_table {
   const std::int64_t* server_ends_ns;  // from when on each of them begins no step of its pool; null: never
   const std::uint32_t* server_pools;   // the pool of each, from 1; null: the first one
 
+  // Without the links, which are long.
   work program() const {
     work made;
     made.pools = 1;
@@ -69,7 +70,6 @@ struct step_table {
     for (std::size_t at = 0; at < link_count; ++at)
       if (const auto last = std::max(links[at].from, links[at].to); last >= count)
         throw std::invalid_argument(wrong("link", at, "steps below ", count, last));
-    made.links.assign(links, links + link_count);
     const lane_index first = lanes - std::min(servers, lanes);
     for (lane_index at = first; at < lanes; ++at) {
       duty serving{duty_kind::serve_pool, 0};
@@ -95,7 +95,7 @@ struct begun_step {
 
 replayed replayed_of(const step_table& table) {
   std::string problem;
-  auto result = replay(table.program(), &problem);
+  auto result = replay(table.program(), {table.links, table.link_count}, &problem);
   if (!result) throw std::invalid_argument(problem);
   return *std::move(result);
 }

@@ -15,13 +15,21 @@ namespace {
 // In this order at equal times.
 enum class event_kind : std::uint32_t { came_so_far = 0, ended = 1, ready = 2, free = 3 };
 
-struct event {
-  std::int64_t time_ns;
-  event_kind kind;
-  std::uint32_t index;  // of the link, the step, or the lane
+class event {
+ public:
+  // `index`: of the link, the step, or the lane.
+  event(std::int64_t time_ns, event_kind kind, std::uint32_t index)
+      : m_time_ns(time_ns), m_rank(std::uint64_t{static_cast<std::uint32_t>(kind)} << 32 | index) {}
+  std::int64_t time_ns() const { return m_time_ns; }
+  event_kind kind() const { return static_cast<event_kind>(m_rank >> 32); }
+  std::uint32_t index() const { return static_cast<std::uint32_t>(m_rank); }
   bool operator>(const event& other) const {
-    return std::tie(time_ns, kind, index) > std::tie(other.time_ns, other.kind, other.index);
+    return m_time_ns != other.m_time_ns ? m_time_ns > other.m_time_ns : m_rank > other.m_rank;
   }
+
+ private:
+  std::int64_t m_time_ns;
+  std::uint64_t m_rank;  // first the kind: compared at once
 };
 
 // A set of numbers below a limit, of which the least is taken: a bit for each, and a bit for each 64 of these, and so on.
@@ -99,12 +107,13 @@ struct recorded_order {
 
 class simulation {
  public:
-  explicit simulation(const work& program)
+  simulation(const work& program, std::span<const link> links)
       : m_program(program),
         m_steps(program.steps.size()),
         m_lanes(program.lanes.size()),
         m_order(program.steps, program.pools),
-        m_first_link(program.steps.size() + 1, 0) {
+        m_first_link(program.steps.size() + 1, 0),
+        m_links(links) {
     m_result.begin_ns.assign(program.steps.size(), 0);
     m_result.lane.assign(program.steps.size(), no_lane);
     sort_links();
@@ -113,21 +122,31 @@ class simulation {
     for (lane_index lane = 0; lane < m_lanes.size(); ++lane) {
       for (const duty& item : program.lanes[lane])
         if (item.kind == duty_kind::own_step) m_steps[item.index].has_lane = true;
-      m_events.push({0, event_kind::free, lane});
+      m_events.emplace(0, event_kind::free, lane);
     }
     for (step_index at = 0; at < m_steps.size(); ++at)
-      if (m_steps[at].missing == 0) m_events.push({0, event_kind::ready, at});
+      if (m_steps[at].missing == 0) m_events.emplace(0, event_kind::ready, at);
   }
 
   void run() {
     while (!m_events.empty()) {
       const event next = m_events.top();
       m_events.pop();
-      m_now_ns = next.time_ns;
-      if (next.kind == event_kind::came_so_far) come_to(next.index);
-      if (next.kind == event_kind::ended) end(next.index);
-      if (next.kind == event_kind::ready) make_ready(next.index);
-      if (next.kind == event_kind::free) go_on(next.index);
+      m_now_ns = next.time_ns();
+      switch (next.kind()) {
+        case event_kind::came_so_far:
+          come_to(next.index());
+          break;
+        case event_kind::ended:
+          end(next.index());
+          break;
+        case event_kind::ready:
+          make_ready(next.index());
+          break;
+        case event_kind::free:
+          go_on(next.index());
+          break;
+      }
     }
   }
 
@@ -161,13 +180,12 @@ class simulation {
 
   // The links of each step, those from its begin first, and the shortest first: callers that have sorted them save time.
   void sort_links() {
-    for (const link& item : m_program.links) {
+    for (const link& item : m_links) {
       ++m_first_link[item.from + 1];
       ++m_steps[item.to].missing;
     }
     for (std::size_t at = 0; at < m_program.steps.size(); ++at) m_first_link[at + 1] += m_first_link[at];
     const auto key = [](const link& item) { return std::tuple(item.from, item.base == link_base::end, item.latency_ns); };
-    m_links = m_program.links;
     if (std::ranges::is_sorted(m_links, {}, key)) return;
     m_sorted_links.resize(m_links.size());
     std::vector<std::uint32_t> next(m_first_link.begin(), m_first_link.end() - 1);
@@ -186,14 +204,14 @@ class simulation {
     const std::int64_t begin_ns = m_now_ns + item.lead_ns;
     m_result.begin_ns[at] = begin_ns;
     m_result.lane[at] = lane;
-    m_events.push({begin_ns + item.duration_ns, event_kind::ended, at});
+    m_events.emplace(begin_ns + item.duration_ns, event_kind::ended, at);
     follow_links(at, link_base::begin, begin_ns);
   }
 
   void end(step_index at) {
     m_result.end_ns = std::max(m_result.end_ns, m_now_ns);
     follow_links(at, link_base::end, m_now_ns);
-    if (const lane_index lane = m_result.lane[at]; lane != no_lane) m_events.push({m_now_ns, event_kind::free, lane});
+    if (const lane_index lane = m_result.lane[at]; lane != no_lane) m_events.emplace(m_now_ns, event_kind::free, lane);
   }
 
   // Only the next link of a step is among the events, so that these are few: it may have links to all others.
@@ -201,15 +219,15 @@ class simulation {
     const std::uint32_t end = m_first_link[at + 1];
     std::uint32_t place = m_first_link[at];
     while (place < end && m_links[place].base != base) ++place;
-    if (place < end) m_events.push({time_ns + m_links[place].latency_ns, event_kind::came_so_far, place});
+    if (place < end) m_events.emplace(time_ns + m_links[place].latency_ns, event_kind::came_so_far, place);
   }
 
   // What the link leads to waits for one step less.
   void come_to(std::uint32_t place) {
     const link& item = m_links[place];
-    if (--m_steps[item.to].missing == 0) m_events.push({m_now_ns, event_kind::ready, item.to});
+    if (--m_steps[item.to].missing == 0) m_events.emplace(m_now_ns, event_kind::ready, item.to);
     if (place + 1 == m_first_link[item.from + 1] || m_links[place + 1].base != item.base) return;
-    m_events.push({m_now_ns - item.latency_ns + m_links[place + 1].latency_ns, event_kind::came_so_far, place + 1});
+    m_events.emplace(m_now_ns - item.latency_ns + m_links[place + 1].latency_ns, event_kind::came_so_far, place + 1);
   }
 
   void make_ready(step_index at) {
@@ -221,7 +239,7 @@ class simulation {
       pool.ready.insert(m_order.place[at]);
       wake(pool, 1);
     } else if (state.waiting_lane != no_lane) {
-      m_events.push({m_now_ns, event_kind::free, state.waiting_lane});
+      m_events.emplace(m_now_ns, event_kind::free, state.waiting_lane);
     } else if (!state.has_lane) {
       begin(at, no_lane);
     }
@@ -230,7 +248,7 @@ class simulation {
   // Those that have been idle for longest.
   void wake(pool_state& pool, std::size_t count) {
     const std::size_t woken = std::min(count, pool.idle_lanes.size());
-    for (std::size_t at = 0; at < woken; ++at) m_events.push({m_now_ns, event_kind::free, pool.idle_lanes[at]});
+    for (std::size_t at = 0; at < woken; ++at) m_events.emplace(m_now_ns, event_kind::free, pool.idle_lanes[at]);
     pool.idle_lanes.erase(pool.idle_lanes.begin(), pool.idle_lanes.begin() + static_cast<std::ptrdiff_t>(woken));
   }
 
@@ -279,8 +297,10 @@ class simulation {
 
 }  // namespace
 
-std::optional<replayed> replay(const work& program, std::string* problem) {
-  simulation run(program);
+std::optional<replayed> replay(const work& program, std::string* problem) { return replay(program, program.links, problem); }
+
+std::optional<replayed> replay(const work& program, std::span<const link> links, std::string* problem) {
+  simulation run(program, links);
   run.run();
   return run.result(problem);
 }

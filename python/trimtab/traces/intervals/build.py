@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.model import Lane
 from trimtab.traces.intervals.awaited import Awaited
 from trimtab.traces.intervals.barriers import Barriers
 from trimtab.traces.intervals.gifts import Gifts, LastTask
@@ -33,20 +34,23 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class LanePieces:
-    """Pieces of each lane of a process, without the events that they come from.
+    """Pieces of each lane of a process, without what its events say besides.
 
     Attributes:
-        pieces: of each lane, as `numbers` and `took_part` (whether it ran parts of regions or tasks).
+        lanes: shape (lanes,), as `pieces` and `took_part` (whether it ran parts of regions or tasks).
+        has_switches: as of `Lanes`.
     """
 
+    lanes: tuple[Lane, ...]
     pieces: tuple[Pieces, ...]
-    numbers: tuple[int, ...]
     took_part: tuple[bool, ...]
     ns_per_tick: float
+    has_switches: bool
 
     def intervals(self) -> Intervals:
         """The pieces as intervals, in nanoseconds."""
-        finished = _finished(joined(self.pieces), self.numbers, self.ns_per_tick)
+        numbers = tuple(lane.id for lane in self.lanes)
+        finished = _finished(joined(self.pieces), numbers, self.ns_per_tick)
         return replace(finished, took_part=self.took_part, process_of=(0,) * len(finished.groups))
 
 
@@ -68,10 +72,11 @@ class Lanes:
     def without_events(self) -> LanePieces:
         """Of a long trace the events and what is known of them take gigabytes, the pieces less."""
         return LanePieces(
+            tuple(parts.lane for parts in self.parts),
             self.pieces,
-            tuple(parts.lane.id for parts in self.parts),
             tuple(bool(len(parts.works)) for parts in self.parts),
             self.ns_per_tick,
+            self.has_switches,
         )
 
 

@@ -3,6 +3,8 @@
 A step is work without waiting inside. Steps of a lane follow each other; parts of tasks may be done by any worker.
 """
 
+from trimtab.traces.steps.build import StepDraft as StepDraft
+from trimtab.traces.steps.build import draft_of_lanes as draft_of_lanes
 from trimtab.traces.steps.build import steps_of_lanes as steps_of_lanes
 from trimtab.traces.steps.model import NO_PIECE as NO_PIECE
 from trimtab.traces.steps.model import StepLinks as StepLinks

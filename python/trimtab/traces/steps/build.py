@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.traces.columns import different, small
-from trimtab.traces.intervals.build import Lanes
+from trimtab.traces.intervals.build import LanePieces, Lanes
+from trimtab.traces.intervals.gifts import Gifts
 from trimtab.traces.intervals.pieces import joined
 from trimtab.traces.steps.cuts import LaneSteps, steps_of_lane
 from trimtab.traces.steps.delays import delays_of
@@ -30,14 +31,45 @@ from trimtab.traces.steps.model import (
 from trimtab.traces.steps.tasks import TaskSteps, demands_of_tasks
 
 
-def steps_of_lanes(lanes: Lanes) -> Steps | None:
+@dataclass(frozen=True)
+class StepDraft:
+    """What the steps of a process are made of, when its lanes' slices are no longer needed.
+
+    Attributes:
+        order: places of the lanes; workers come last.
+        workers: how many these are.
+        built: of each lane in that order.
+    """
+
+    lanes: LanePieces
+    gifts: Gifts
+    order: Integers
+    workers: int
+    built: list[LaneSteps]
+    demands: Demands
+    arrivals: Arrivals
+    loops: Loops
+
+    def steps(self) -> Steps:
+        return _Builder(self).steps(self.demands, self.arrivals, self.loops)
+
+
+def draft_of_lanes(lanes: Lanes) -> StepDraft | None:
     """None where there is no work."""
     demands, arrivals, loops = demands_of(lanes), arrivals_of(lanes), loops_of(lanes)
-    order = np.argsort([parts.is_worker for parts in lanes.parts], kind="stable")
+    is_worker = [parts.is_worker for parts in lanes.parts]
+    order = np.argsort(is_worker, kind="stable")
     built = [_lane(lanes, int(at), demands, arrivals, loops) for at in order]
     if not any(lane.count for lane in built):
         return None
-    return _Builder(lanes, order, built).steps(demands, arrivals, loops)
+    pieces = lanes.without_events()
+    return StepDraft(pieces, lanes.gifts, order, sum(is_worker), built, demands, arrivals, loops)
+
+
+def steps_of_lanes(lanes: Lanes) -> Steps | None:
+    """None where there is no work."""
+    draft = draft_of_lanes(lanes)
+    return draft.steps() if draft is not None else None
 
 
 def _lane(lanes: Lanes, at: int, demands: Demands, arrivals: Arrivals, loops: Loops) -> LaneSteps:
@@ -70,9 +102,10 @@ def _joined_columns(tables: list[_Columns]) -> Iterator[NDArray[Any]]:
 class _Builder:
     """Numbers the steps of all lanes, then adds joins, moments of the clock and links."""
 
-    def __init__(self, lanes: Lanes, order: Integers, built: list[LaneSteps]) -> None:
-        self._lanes, self._order, self._built = lanes, order, built
-        self._ns = lanes.ns_per_tick
+    def __init__(self, draft: StepDraft) -> None:
+        self._draft, self._built = draft, draft.built
+        self._ns = draft.lanes.ns_per_tick
+        order, built = draft.order, draft.built
         counts = np.array([lane.count for lane in built])
         self._first_step = np.concatenate([[0], np.cumsum(counts)])
         self._first_piece = np.concatenate([[0], np.cumsum([len(lane.step) for lane in built])])
@@ -94,13 +127,11 @@ class _Builder:
 
     def steps(self, demands: Demands, arrivals: Arrivals, loops: Loops) -> Steps:
         count, joins = len(self._begin), arrivals.count
-        tasks = demands_of_tasks(self._lanes, self._task_steps())
+        tasks = demands_of_tasks(self._draft.gifts, self._task_steps())
         clocks = len(tasks.without_giver)
         count_all = len(self._step) + joins + clocks
-        makers = (
-            lambda: self._of_demands(
-                demands.lane, demands.at, demands.giver, demands.given, demands.is_lock
-            ),
+        makers: tuple[Callable[[], _Columns], ...] = (
+            lambda: self._of_demands(demands.lane, demands.at, demands.giver, demands.given, demands.is_lock),
             lambda: self._into_joins(arrivals, count),
             lambda: self._out_of_joins(arrivals, count),
             lambda: self._from_pieces(tasks.step, tasks.giver, tasks.given, tasks.is_lock),
@@ -150,14 +181,14 @@ class _Builder:
             phase,
             np.concatenate([self._owner[self._first_of_step], nothing]),
             len(self._built),
-            sum(parts.is_worker for parts in self._lanes.parts),
+            self._draft.workers,
             int((self._high.max() - start) * self._ns),
             same(0, len(begin)),
-            (sum(parts.is_worker for parts in self._lanes.parts),),
+            (self._draft.workers,),
             round(start * self._ns),
             count + joins + np.flatnonzero(tasks.is_message),
             self._in_ns(tasks.ready[tasks.is_message]),
-            delays_of(self._lanes, self._order[lane] * (lane >= 0) - (lane < 0), lead_ns),
+            delays_of(self._draft.lanes, self._draft.order[lane] * (lane >= 0) - (lane < 0), lead_ns),
             self._loops(loops, len(begin)),
         )
 
@@ -223,9 +254,8 @@ class _Builder:
         is_known = (to_step >= 0) & (piece >= 0) & (given <= self._begin[to_step])
         is_known &= self._step[piece] != to_step
         if not is_known.all():
-            to_step, piece, given, is_lock = (
-                column[is_known] for column in (to_step, piece, given, is_lock)
-            )
+            to_step, piece, given = (column[is_known] for column in (to_step, piece, given))
+            is_lock = is_lock[is_known]
         end = np.minimum(given, self._high[piece])
         return (
             to_step,

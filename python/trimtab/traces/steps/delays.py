@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from trimtab.traces.intervals.build import Lanes
+from trimtab.traces.intervals.build import LanePieces
 from trimtab.traces.intervals.model import Doing, Integers
 from trimtab.traces.intervals.pieces import Pieces
 from trimtab.traces.steps.model import same
 
 
-def delays_of(lanes: Lanes, lane: Integers, lead_ns: Integers) -> Integers:
+def delays_of(lanes: LanePieces, lane: Integers, lead_ns: Integers) -> Integers:
     """Of each step the part of its lead in which its lane was ready and had no CPU, nanoseconds.
 
     The operating system says how long each lane waited for CPUs in all. What of it is not in a lane's work was
@@ -24,8 +24,8 @@ def delays_of(lanes: Lanes, lane: Integers, lead_ns: Integers) -> Integers:
     if not lanes.has_switches:
         return same(0, len(lead_ns))
     delays = np.zeros(len(lead_ns), np.int64)
-    for at, (parts, pieces) in enumerate(zip(lanes.parts, lanes.pieces, strict=True)):
-        rest_ns = int(parts.lane.header["run_delay_ns"]) - _preempted_ns(pieces, lanes.ns_per_tick)
+    for at, (own_lane, pieces) in enumerate(zip(lanes.lanes, lanes.pieces, strict=True)):
+        rest_ns = int(own_lane.header["run_delay_ns"]) - _preempted_ns(pieces, lanes.ns_per_tick)
         own = np.flatnonzero(lane == at)
         if rest_ns > 0 and len(own):
             delays[own] = _from_longest(lead_ns[own], rest_ns)

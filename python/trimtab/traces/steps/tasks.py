@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trimtab.traces.columns import Groups, ordered
-from trimtab.traces.intervals.build import Lanes
+from trimtab.traces.intervals.gifts import Gifts
 from trimtab.traces.intervals.model import NO_LANE, Booleans, Doing, Integers
 
 
@@ -45,11 +45,10 @@ class TaskDemands:
     is_message: Booleans
 
 
-def demands_of_tasks(lanes: Lanes, steps: TaskSteps) -> TaskDemands:
+def demands_of_tasks(gifts: Gifts, steps: TaskSteps) -> TaskDemands:
     """By the events that make tasks ready."""
     order = ordered(steps.task, steps.begin)
     task, begin, number = steps.task[order], steps.begin[order], steps.step[order]
-    gifts = lanes.gifts
     place = Groups.of(task, begin).earliest(gifts.task, gifts.at)
     is_message = gifts.doing == int(Doing.MESSAGE)
     given = (place >= 0) & (gifts.lane != NO_LANE) & ~is_message

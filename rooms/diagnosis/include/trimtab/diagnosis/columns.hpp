@@ -7,8 +7,8 @@
 
 namespace trimtab::diagnosis {
 
-// Writes the rows in the order of their keys; rows of equal keys stay in their order. `to` has as many places as there are keys.
-// In time that grows with the rows where keys are spread, and fastest where they are nearly in order.
+// Writes the rows in the order of their keys; rows of equal keys stay in their order. `to` has as many places as there are
+// keys. In time that grows with the rows where keys are spread, and fastest where they are nearly in order.
 void order_of(std::span<const std::uint64_t> keys, std::span<std::int64_t> to);
 
 // Rows by group and time, ascending: `first` has the first row of each group, and one behind the last.

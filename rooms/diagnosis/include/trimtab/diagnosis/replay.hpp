@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,5 +66,7 @@ struct replayed {
 // Empty where some steps never begin, since they wait for each other, or nobody serves their pool: `problem` then says
 // which.
 std::optional<replayed> replay(const work& program, std::string* problem = nullptr);
+// With these links in place of the program's own, which are not copied: they must outlive the call.
+std::optional<replayed> replay(const work& program, std::span<const link> links, std::string* problem);
 
 }  // namespace trimtab::diagnosis
