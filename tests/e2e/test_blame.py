@@ -114,12 +114,12 @@ def test_a_chain_of_tasks_is_a_finding_in_words(
         lambda steps: observe(run, program, fault, steps, "--trace"),
         lambda report: bool(chain_of(report)),
     )
-    found = chain_of(report)
-    assert found is not None, report["findings"]
-    assert "planted.c" in found["subject"] or "program" in found["subject"]
-    assert 0 < found["gain_s"] <= report["observed_s"] / 2
-    assert "no ready task" in found["chain"][0] or "waits for tasks" in found["chain"][0]
-    assert "which became ready when" in found["chain"][1]
+    chain = chain_of(report)
+    assert chain is not None, report["findings"]
+    assert "program" in chain["subject"]
+    assert 0 < chain["gain_s"] <= report["observed_s"] / 2
+    assert "no ready task" in chain["chain"][0] or "waits for tasks" in chain["chain"][0]
+    assert "which became ready when" in chain["chain"][1]
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
@@ -149,7 +149,7 @@ def test_a_wait_for_a_lock_is_for_its_holder_at_any_place(
     program = compiled(LOCKS, compiler)
     report = long_enough(40, lambda steps: observe(run, program, fault, steps, "--trace"), is_found)
     assert is_found(report), report["blame"]
-    assert "locks.c" in blamed(report)[0]["subject"] or "program" in blamed(report)[0]["subject"]
+    assert "program" in blamed(report)[0]["subject"]
     by_events = [row for row in report["blame"] if row["basis"] != "profile"]
     assert unattributed(by_events) < 0.02, report["blame"]
     if fault in ("omp-lock", "critical", "named-critical"):
