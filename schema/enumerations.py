@@ -113,7 +113,7 @@ EVENT_KIND = Enumeration(
         EventKind(16, "loop", arg="schedule", a="duration", b="iterations that this lane executed"),
         EventKind(17, "wait", arg="wait_kind", a="duration", b="instance of the region or 0"),
         EventKind(18, "chunk", arg="schedule", a="iterations", b="first iteration, signed"),
-        EventKind(19, "lock", a="ticks held", b="ticks waited before"),
+        EventKind(19, "lock", arg="which lock, 0: not known", a="ticks held", b="ticks waited before"),
         EventKind(20, "single", arg="1: this lane executed it"),
         EventKind(32, "task_created", a=_TASK, b="creating task or 0"),
         EventKind(33, "task_ready", a=_TASK, b="task that made it ready, or 0"),

@@ -14,6 +14,7 @@ Run = Callable[..., Any]
 Compiled = Callable[..., Path]
 
 SOURCE = (Path(__file__).parent / "planted.c").read_text(encoding="utf-8")
+LOCKS = (Path(__file__).parent / "locks.c").read_text(encoding="utf-8")
 # What a busy machine adds.
 OF_THE_MACHINE = {"preemption", "wake-up latency", "runtime", "unattributed", "blocking I/O"}
 PLANTED = {
@@ -113,12 +114,12 @@ def test_a_chain_of_tasks_is_a_finding_in_words(
         lambda steps: observe(run, program, fault, steps, "--trace"),
         lambda report: bool(chain_of(report)),
     )
-    found = chain_of(report)
-    assert found is not None, report["findings"]
-    assert "planted.c" in found["subject"] or "program" in found["subject"]
-    assert 0 < found["gain_s"] <= report["observed_s"] / 2
-    assert "no ready task" in found["chain"][0] or "waits for tasks" in found["chain"][0]
-    assert "which became ready when" in found["chain"][1]
+    chain = chain_of(report)
+    assert chain is not None, report["findings"]
+    assert "program" in chain["subject"]
+    assert 0 < chain["gain_s"] <= report["observed_s"] / 2
+    assert "no ready task" in chain["chain"][0] or "waits for tasks" in chain["chain"][0]
+    assert "which became ready when" in chain["chain"][1]
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
@@ -131,6 +132,38 @@ def test_other_tasks_are_no_chain(run: Run, compiled: Compiled, fault: str, comp
 
     report = long_enough(20, lambda steps: observe(run, program, fault, steps, "--trace"), is_clean)
     assert is_clean(report), report["findings"]
+
+
+def of_locks(report: dict[str, Any]) -> list[dict[str, Any]]:
+    return [row for row in report["blame"] if row["cause"] == "lock holder"]
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+@pytest.mark.parametrize("fault", ["omp-lock", "tested-lock", "omp-nest-lock", "critical", "named-critical"])
+def test_a_wait_for_a_lock_is_for_its_holder_at_any_place(
+    run: Run, compiled: Compiled, fault: str, compiler: str
+) -> None:
+    def is_found(report: dict[str, Any]) -> bool:
+        # Only one of two threads waits where the other one tests, and on a busy machine they seldom meet.
+        rows = of_locks(report) if fault == "tested-lock" else blamed(report)
+        return bool(rows) and rows[0]["cause"] == "lock holder"
+
+    program = compiled(LOCKS, compiler)
+    report = long_enough(40, lambda steps: observe(run, program, fault, steps, "--trace"), is_found)
+    assert is_found(report), report["blame"]
+    assert "program" in of_locks(report)[0]["subject"]
+    by_events = [row for row in report["blame"] if row["basis"] != "profile"]
+    assert unattributed(by_events) < 0.02, report["blame"]
+    if fault in ("omp-lock", "critical", "named-critical"):
+        assert len({row["subject"] for row in of_locks(report)}) == 2
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+@pytest.mark.parametrize("fault", ["own-locks", "own-criticals"])
+def test_other_locks_are_not_waited_for(run: Run, compiled: Compiled, fault: str, compiler: str) -> None:
+    program = compiled(LOCKS, compiler)
+    report = observe(run, program, fault, "40", "--trace")
+    assert sum(row["share"] for row in of_locks(report)) < 0.02, report["blame"]
 
 
 @pytest.mark.parametrize("fault", ["copyprivate", "sections"])

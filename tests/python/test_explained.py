@@ -90,10 +90,10 @@ def test_a_profile_has_formulas_and_no_replay(tmp_path: Path) -> None:
 
 def test_a_chain_of_tasks_is_a_finding_with_its_tasks(tmp_path: Path) -> None:
     report = report_of(tmp_path, *chain_of_three(has_dependences=True), wall=10.0)
-    (found,) = [finding for finding in report.findings if finding.cause == Cause.TASK_CHAIN]
-    assert found.subject == "t" and found.gain_s == pytest.approx(3.5)
-    assert "no ready task for 7 s" in found.evidence
-    assert found.chain == (
+    (chain,) = [finding for finding in report.findings if finding.cause == Cause.TASK_CHAIN]
+    assert chain.subject == "t" and chain.gain_s == pytest.approx(3.5)
+    assert "no ready task for 7 s" in chain.evidence
+    assert chain.chain == (
         "lane 1 has no ready task at a barrier of r, for 7 s from 2 s on",
         "it ends at 9 s with t on lane 0, which became ready when t on lane 0 had ended, at 6 s",
         "that one became ready when t on lane 0 had ended, at 4 s",

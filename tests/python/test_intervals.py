@@ -23,13 +23,14 @@ from trimtab.readers import layout, open_run
 from trimtab.traces import Trace, traces_of
 from trimtab.traces.intervals import NO_LANE, Doing, Intervals, Kind, intervals_of
 
-REGION, LOCK, TASK, OTHER_TASK, LOOP = 1, 2, 3, 4, 5
+REGION, LOCK, TASK, OTHER_TASK, LOOP, OTHER_LOCK = 1, 2, 3, 4, 5, 6
 NAMES = [
     subject(REGION, name="r"),
     subject(LOCK, kind=SubjectKind.LOCK, name="l"),
     subject(TASK, kind=SubjectKind.TASK, name="t"),
     subject(OTHER_TASK, kind=SubjectKind.TASK, name="u"),
     subject(LOOP, kind=SubjectKind.LOOP, name="loop"),
+    subject(OTHER_LOCK, kind=SubjectKind.CRITICAL, name="other lock"),
 ]
 # Lane, begin, end, doing, kind, giver.
 Row = tuple[int, float, float, Doing, Kind, int]
@@ -59,8 +60,12 @@ def wait(
     return [(end, event(at(begin), EventKind.WAIT, REGION, at(end - begin), instance, arg=kind))]
 
 
-def lock(asked: float, entered: float, left: float) -> list[tuple[float, bytes]]:
-    return [(left, event(at(entered), EventKind.LOCK, LOCK, at(left - entered), at(entered - asked)))]
+def lock(
+    asked: float, entered: float, left: float, place: int = LOCK, number: int = 0
+) -> list[tuple[float, bytes]]:
+    """`number`: which lock it is; 0: the place is the lock."""
+    times = at(left - entered), at(entered - asked)
+    return [(left, event(at(entered), EventKind.LOCK, place, *times, arg=number))]
 
 
 _ORDER = (
@@ -205,7 +210,7 @@ def test_a_lock_waits_for_its_holder(tmp_path: Path) -> None:
     rows = known(trace)
     assert (1, 2, 4, Doing.LOCK, Kind.WAITING, 0) in rows
     assert (1, 4, 5, Doing.LOCK, Kind.RESUMING, -1) in rows
-    assert charges_of(diagnosis_of(trace))[BlameCause.LOCK_HOLDER, REGION] == 2.0
+    assert charges_of(diagnosis_of(trace))[BlameCause.LOCK_HOLDER, LOCK] == 2.0
 
 
 def test_who_waits_for_a_lock_behind_another_waits_for_both_holders(tmp_path: Path) -> None:
@@ -219,7 +224,30 @@ def test_who_waits_for_a_lock_behind_another_waits_for_both_holders(tmp_path: Pa
         (1, 1, 3, Doing.LOCK, Kind.WAITING, 0),
         (2, 2, 5, Doing.LOCK, Kind.WAITING, 1),
     }
-    assert charges_of(diagnosis_of(trace)) == {(BlameCause.LOCK_HOLDER, REGION): 2.0 + 3.0}
+    assert charges_of(diagnosis_of(trace)) == {(BlameCause.LOCK_HOLDER, LOCK): 2.0 + 3.0}
+
+
+def test_a_lock_that_is_used_at_two_places_has_one_holder(tmp_path: Path) -> None:
+    def charges(folder: str, number: int) -> dict[tuple[BlameCause, int], float]:
+        main = lane(fork(0, 10), part(0, 10), lock(1, 1, 4, OTHER_LOCK, 7))
+        helper = lane(part(0, 10), lock(2, 5, 6, LOCK, number))
+        return charges_of(diagnosis_of(trace_of(tmp_path / folder, main, helper)))
+
+    assert charges("same", 7)[BlameCause.LOCK_HOLDER, LOCK] == 2.0
+    # Of another lock nobody had it: it was free.
+    assert not any(cause is BlameCause.LOCK_HOLDER for cause, _ in charges("other", 8))
+
+
+@pytest.mark.parametrize("has_holder", [True, False])
+def test_a_wait_in_omp_set_lock_is_for_who_held_it(tmp_path: Path, has_holder: bool) -> None:
+    # The wait and the time for which the lock is held are two events.
+    waited = [(5, event(at(2), EventKind.WAIT, LOCK, at(3), 1, arg=WaitKind.LOCK))]
+    main = lane(fork(0, 10), part(0, 10), lock(1, 1, 4, OTHER_LOCK, 7) if has_holder else [])
+    helper = lane(part(0, 10), waited, lock(5, 5, 6, LOCK, 7))
+    trace = trace_of(tmp_path, main, helper)
+    charges = charges_of(diagnosis_of(trace))
+    assert charges.get((BlameCause.LOCK_HOLDER, LOCK), 0.0) == (2.0 if has_holder else 0.0)
+    assert charges[BlameCause.WAKEUP_LATENCY, LOCK] == (1.0 if has_holder else 3.0)
 
 
 def test_a_member_that_has_no_cpu_is_not_to_blame_for_that(tmp_path: Path) -> None:

@@ -72,12 +72,13 @@ PROGRAM = TeamProgram(2, (Region("r", STEPS),) * 2)
 
 
 def recorded(process: Process) -> list[list[tuple[EventKind, int]]]:
-    """Kinds of the events of each lane in their order, with `arg`, but for chunks: a lane takes some or none."""
+    """Kinds of the events of each lane in their order, with `arg`, but for chunks: a lane takes some or none. Any lock is 1."""
     lanes = []
     for lane in process.lanes:
         kinds: list[tuple[EventKind, int]] = []
         for event in lane.events:
-            kinds.append((EventKind(int(event["kind"])), int(event["arg"])))
+            kind, arg = EventKind(int(event["kind"])), int(event["arg"])
+            kinds.append((kind, min(arg, 1) if kind is EventKind.LOCK else arg))
         # Whether a thread is seen to end depends on the runtime.
         hidden = ((EventKind.CHUNK, Schedule.DYNAMIC), (EventKind.THREAD_END, 0))
         lanes.append([kind for kind in kinds if kind not in hidden])

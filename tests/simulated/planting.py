@@ -179,7 +179,7 @@ def lock_holder(case: Case, region: str, severity: float, random: Random) -> Pla
 
     return Plant(
         BlameCause.LOCK_HOLDER,
-        region,
+        f"{region}, critical",
         lambda case, is_on: _regions(case, region, lambda _, it: change(is_on, it)),
     )
 

@@ -249,7 +249,7 @@ class _Simulation:
             row.add(waited)
             row.x[LockFields.HELD] += held
             row.x[LockFields.CONTENDED] += waited > _CONTENDED_NS
-            lane.record.event(entered, EventKind.LOCK, subject, held, waited)
+            lane.record.event(entered, EventKind.LOCK, subject, held, waited, 1 + subject)
 
     def _enter(self, lane: _Lane, lock: _Lock) -> Running:
         if lock.is_held:

@@ -79,6 +79,11 @@ def cause_of(wait: Group, end: int, culprit: Group, kind: Kind) -> BlameCause:
     return _OF_WAITS.get(wait.doing, _PACES[culprit.pace])
 
 
+def is_of_lock(wait: Group, cause: BlameCause) -> bool:
+    """Whether the place of a charge is the lock: what its holder did meanwhile may be anything."""
+    return wait.doing is Doing.LOCK and cause is BlameCause.LOCK_HOLDER
+
+
 def _of_resuming(doing: Doing) -> BlameCause:
     if doing is Doing.TRANSIT:
         return BlameCause.LATE_MESSAGE

@@ -29,7 +29,7 @@ def chain_findings(job: Job, diagnosis: Diagnosis, wall_s: float) -> list[Findin
         if waited_s / lanes < _LEAST_GAIN_SHARE * wall_s:
             continue
         part = job.parts[process]
-        made = finding(
+        chain = finding(
             Cause.TASK_CHAIN,
             part.places[subject][0],
             f"lanes had no ready task for {waited_s:.3g} s while tasks of this kind ran one after another, each ready only "
@@ -37,7 +37,7 @@ def chain_findings(job: Job, diagnosis: Diagnosis, wall_s: float) -> list[Findin
             ACTION,
             waited_s / lanes,
         )
-        findings.append(replace(made, processes=(part.id,)))
+        findings.append(replace(chain, processes=(part.id,)))
     return findings
 
 
@@ -80,7 +80,7 @@ def besides_chains(findings: Sequence[Finding], job: Job) -> list[Finding]:
     for entry in chains:
         for region in _regions_around(job, entry):
             regions_s[region] = regions_s.get(region, 0.0) + entry.gain_s
-    kept = []
+    remaining = []
     for entry in findings:
         less_s = 0.0
         if entry.cause == Cause.IMBALANCE:
@@ -88,10 +88,10 @@ def besides_chains(findings: Sequence[Finding], job: Job) -> list[Finding]:
         if entry.cause == Cause.STARVATION:
             less_s = sum(chain.gain_s for chain in chains if set(chain.processes) & set(entry.processes))
         if less_s == 0.0:
-            kept.append(entry)
+            remaining.append(entry)
         elif entry.gain_s - less_s >= _LEAST_GAIN_SHARE * job.observed_s:
-            kept.append(_less(entry, less_s))
-    return kept
+            remaining.append(_less(entry, less_s))
+    return remaining
 
 
 def _less(entry: Finding, less_s: float) -> Finding:

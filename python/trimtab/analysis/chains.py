@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
-from trimtab.analysis.blame_causes import cause_of
+from trimtab.analysis.blame_causes import cause_of, is_of_lock
 from trimtab.analysis.charge_classes import classes_of
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces.columns import ordered
@@ -164,7 +164,7 @@ def cause_of_charge(intervals: Intervals, charges: compiled.Table, at: int) -> t
     kind = Kind(int(intervals.kind[charge["culprit"]]))
     is_known = int(charge["end"]) == compiled.AT_INTERVAL
     cause = cause_of(wait, int(charge["end"]), culprit, kind)
-    if not is_known:
+    if not is_known or is_of_lock(wait, cause):
         return cause, wait.subject, waiting
     return cause, culprit.subject, intervals.process_of[intervals.group[charge["culprit"]]]
 

@@ -13,6 +13,7 @@ from trimtab.analysis.blame_causes import (
     cause_of,
     cause_of_itself,
     cause_on_path,
+    is_of_lock,
     reason_of,
     reason_on_path,
 )
@@ -316,7 +317,7 @@ def _of_waits(intervals: Intervals, sums: compiled.Table) -> Iterator[Charge]:
         waiting = intervals.process_of[row["wait_group"]]
         subject, process = (
             (culprit.subject, intervals.process_of[row["culprit_group"]])
-            if is_known
+            if is_known and not is_of_lock(wait, cause)
             else (wait.subject, waiting)
         )
         reason = reason_of(int(row["end"]), culprit) if cause is BlameCause.UNATTRIBUTED else None

@@ -66,7 +66,7 @@ def _longest(finding: Finding, job: Job, chains: Sequence[Chain]) -> Chain | Non
     """The longest wait for this cause, at the finding's place if waits there are known."""
     wanted = _causes_behind(finding)
     fitting = [chain for chain in chains if chain.cause in wanted]
-    here = [chain for chain in fitting if _name(job.parts[chain.process], chain.subject) == finding.subject]
+    here = [chain for chain in fitting if finding.subject in _names(job.parts[chain.process], chain)]
     if finding.cause in _OF_A_PROCESS:
         fitting = [chain for chain in fitting if job.parts[chain.process].id == finding.processes[0]]
     if finding.cause == Cause.TASK_CHAIN:
@@ -85,6 +85,15 @@ def _causes_behind(finding: Finding) -> tuple[BlameCause, ...]:
 
 def _name(process: ProcessReport, subject: int) -> str | None:
     return process.places[subject][0] if subject != NO_SUBJECT else None
+
+
+def _names(process: ProcessReport, chain: Chain) -> tuple[str | None, ...]:
+    """Of the place of a chain; of a lock also that of the region around it."""
+    name = _name(process, chain.subject)
+    subject = process.process.subjects.get(chain.subject)
+    if chain.cause is not BlameCause.LOCK_HOLDER or subject is None or subject.parent is None:
+        return (name,)
+    return (name, _name(process, subject.parent))
 
 
 def _sentences(job: Job, chain: Chain) -> list[str]:

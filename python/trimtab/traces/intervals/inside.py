@@ -78,7 +78,16 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     _set_wait(made, joins, Doing.JOIN)
     _until_tasks_end(made, joins, at, known.progress)
     _set_wait(made, np.flatnonzero(is_wait & np.isin(kind, kinds_of(Doing.LOCK))), Doing.LOCK)
+    _for_omp_locks(
+        made,
+        np.flatnonzero(is_wait & (kind == WaitKind.LOCK)),
+        parts.event("subject", inner),
+        at,
+        known.holds,
+    )
     locks = np.flatnonzero(role == Role.LOCK_WAIT)
+    is_lock = (role == Role.LOCK_WAIT) | (is_wait & np.isin(kind, kinds_of(Doing.LOCK)))
+    made.subject[is_lock] = parts.event("subject", inner[is_lock])
     _set_wait(made, locks, Doing.LOCK, *known.holds.before(at, parts.slices.source[inner[locks]]))
     # Nobody else held it: it was free, and to take it took so long.
     free = locks[made.giver[locks] == NO_LANE]
@@ -107,6 +116,15 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
         ]
     )
     return though_there_was_one(until_last_made(made, at, *known.gifts.last_made), *known.tasks.queued)
+
+
+def _for_omp_locks(made: Pieces, chosen: Integers, subject: Integers, at: int, holds: Holds) -> None:
+    """Waits of omp_set_lock: for who held the lock before, where that is recorded; nobody did: it was free."""
+    row = holds.behind(at, subject[chosen], made.high[chosen])
+    waits, row = chosen[row >= 0], row[row >= 0]
+    _set_wait(made, waits, Doing.LOCK, *holds.before_rows(at, row))
+    free = waits[made.giver[waits] == NO_LANE]
+    made.release[free] = made.low[free]
 
 
 def _cut_behind_making(

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trimtab.model.enumerations import WaitKind
 from trimtab.traces.columns import different, numbered
 from trimtab.traces.intervals.barriers import kinds_of
 from trimtab.traces.intervals.build import Lanes
-from trimtab.traces.intervals.lane_parts import begins_of
+from trimtab.traces.intervals.holds import Holds, locks_of
+from trimtab.traces.intervals.lane_parts import LaneParts, begins_of
 from trimtab.traces.intervals.lookup import ordinals
 from trimtab.traces.intervals.model import NO_LANE, Booleans, Doing, Integers
 from trimtab.traces.intervals.pieces import BUSY
@@ -87,12 +89,21 @@ def _of_waits(lanes: Lanes) -> Sequence[_Table]:
 def _of_locks(lanes: Lanes) -> _Table:
     """Each holder of a lock waits for the one before, of locks that somebody waited for."""
     holds = lanes.holds
-    is_next = (holds.subject[1:] == holds.subject[:-1]) & (holds.lane[1:] != holds.lane[:-1])
+    is_next = (holds.lock[1:] == holds.lock[:-1]) & (holds.lane[1:] != holds.lane[:-1])
     later = np.flatnonzero(is_next) + 1
-    waited = [parts.event("subject", begins_of(parts, Role.LOCK_WAIT)) for parts in lanes.parts]
-    later = later[np.isin(holds.subject[later], different(np.concatenate(waited)))]
+    waited = [locks_of(parts, begins_of(parts, Role.LOCK_WAIT)) for parts in lanes.parts]
+    waited += [_locks_waited_for(parts, at, holds) for at, parts in enumerate(lanes.parts)]
+    later = later[np.isin(holds.lock[later], different(np.concatenate(waited)))]
     later = later[holds.end[later - 1] <= holds.begin[later]]
     return holds.lane[later], holds.begin[later], holds.lane[later - 1], holds.end[later - 1]
+
+
+def _locks_waited_for(parts: LaneParts, at: int, holds: Holds) -> Integers:
+    """Locks of omp_set_lock that a lane waited for."""
+    begins = begins_of(parts, Role.WAIT)
+    begins = begins[parts.event("arg", begins) == WaitKind.LOCK]
+    row = holds.behind(at, parts.event("subject", begins), parts.ends(begins))
+    return holds.lock[row[row >= 0]]
 
 
 def arrivals_of(lanes: Lanes) -> Arrivals:

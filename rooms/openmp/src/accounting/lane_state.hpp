@@ -10,6 +10,14 @@
 
 namespace trimtab::openmp {
 
+// A lock of omp_set_lock that the lane holds, in a trace. `depth`: how often a nestable one was set.
+struct held_lock {
+  const void* address = nullptr;
+  std::uint32_t subject = 0;
+  std::uint32_t depth = 0;
+  ticks taken = 0;
+};
+
 // What a lane is in now. Made at the lane's first region, reached through lane.adapter, never freed. What regions need
 // each time is in the first lines.
 struct lane_state {
@@ -63,6 +71,9 @@ struct lane_state {
   cpu_sampling use = {};
   ticks lock_taken[max_locks] = {};
   ticks lock_waited[max_locks] = {};
+  const void* lock_address[max_locks] = {};  // which lock it is; never dereferenced
+  std::uint32_t held_count = 0;
+  held_lock held_locks[max_locks];
   serialized_region serialized_regions[max_serialized];
   unbundled_region unbundled_regions[max_unbundled];
   running_task undeferred_tasks[max_undeferred];

@@ -14,6 +14,13 @@ namespace {
 
 constexpr double contended_ns = 1000;
 
+// 16 bits that tell locks apart, as far as there are few; 0: not known.
+std::uint16_t lock_number(const void* address) noexcept {
+  constexpr std::uint64_t golden_ratio = 0x9E3779B97F4A7C15;
+  const auto number = static_cast<std::uint16_t>(reinterpret_cast<std::uintptr_t>(address) * golden_ratio >> 48U);
+  return number == 0 ? 1 : number;
+}
+
 }  // namespace
 
 wait::wait(subject_kind kind, observe::wait_kind reason, const void* place, const char* source) noexcept
@@ -82,13 +89,14 @@ bool is_left_to_sample(const lane_state& state, observe::schedule schedule_kind)
   return state.innermost == nullptr && is_sampled(schedule_kind) && is_in_untimed(state);
 }
 
-void lock_entered(const lane_context& context, ticks begin) noexcept {
+void lock_entered(const lane_context& context, ticks begin, const void* lock) noexcept {
   lane_state& state = *context.state;
   const ticks now = base::now();
   if (state.innermost != nullptr) state.idle += now - begin;
   if (state.locks < lane_state::max_locks) {
     state.lock_taken[state.locks] = now;
     state.lock_waited[state.locks] = now - begin;
+    state.lock_address[state.locks] = lock;
   }
   state.locks += 1;
   context.on->count_hook(2);
@@ -109,8 +117,35 @@ void lock_left(const lane_context& context, const void* place, subject_kind kind
     row->x[lock_fields::held] += held;
     if (static_cast<double>(waited) > the_recorder.ticks_of_ns(contended_ns)) row->x[lock_fields::contended] += 1;
   }
-  context.on->record(event_kind::lock, subject, 0, held, waited, lock_ticks);
+  context.on->record(event_kind::lock, subject, lock_number(state.lock_address[state.locks]), held, waited, lock_ticks);
   context.on->count_hook(1);
+}
+
+void omp_lock_taken(const lane_context& context, const void* place, const void* lock) noexcept {
+  lane_state& state = *context.state;
+  for (std::uint32_t i = 0; i < state.held_count; ++i)
+    if (state.held_locks[i].address == lock) {
+      state.held_locks[i].depth += 1;
+      return;
+    }
+  if (state.held_count == lane_state::max_locks) return;
+  const std::uint32_t subject = subject_at(state, {subject_kind::lock, place, region_of_construct(state), true, 0, nullptr});
+  state.held_locks[state.held_count++] = {lock, subject, 1, base::now()};
+  context.on->count_hook(1);
+}
+
+void omp_lock_left(const lane_context& context, const void* lock) noexcept {
+  lane_state& state = *context.state;
+  for (std::uint32_t i = state.held_count; i-- > 0;) {
+    held_lock& held = state.held_locks[i];
+    if (held.address != lock) continue;
+    if (--held.depth > 0) return;
+    context.on->record(event_kind::lock, held.subject, lock_number(lock), base::now() - held.taken, 0, held.taken);
+    context.on->count_hook(1);
+    for (std::uint32_t next = i + 1; next < state.held_count; ++next) state.held_locks[next - 1] = state.held_locks[next];
+    state.held_count -= 1;
+    return;
+  }
 }
 
 void single_passed(const lane_context& context, const void* place, bool is_executed) noexcept {

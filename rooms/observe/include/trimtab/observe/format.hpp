@@ -101,7 +101,7 @@ enum class event_kind : std::uint16_t {
   loop = 16,            // arg: schedule; a: duration; b: iterations that this lane executed
   wait = 17,            // arg: wait_kind; a: duration; b: instance of the region or 0
   chunk = 18,           // arg: schedule; a: iterations; b: first iteration, signed
-  lock = 19,            // a: ticks held; b: ticks waited before
+  lock = 19,            // arg: which lock, 0: not known; a: ticks held; b: ticks waited before
   single = 20,          // arg: 1: this lane executed it
   task_created = 32,    // a: task; b: creating task or 0
   task_ready = 33,      // a: task; b: task that made it ready, or 0

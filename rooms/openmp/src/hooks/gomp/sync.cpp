@@ -9,12 +9,12 @@ using observe::subject_kind;
 using observe::wait_kind;
 
 template <class call>
-void enter_lock(const caller& from, call enter) {
+void enter_lock(const caller& from, const void* lock, call enter) {
   lane_context context;
   if (from.is_internal || !lookup(context)) return enter();
   const ticks begin = base::now();
   enter();
-  lock_entered(context, begin);
+  lock_entered(context, begin, lock);
 }
 
 void leave_lock(const caller& from, const void* place, subject_kind kind) noexcept {
@@ -79,17 +79,18 @@ TRIMTAB_HOOK void GOMP_workshare_task_reduction_unregister(bool is_cancelled) {
 }
 
 // An atomic that the processor cannot do is one lock for the whole program, as an unnamed critical is another.
-#define TRIMTAB_LOCK(start, end)                                  \
-  TRIMTAB_HOOK void start() {                                     \
-    const caller from = TRIMTAB_CALLER;                           \
-    auto* const forward = real<void()>(from, symbol::start);      \
-    if (forward != nullptr) enter_lock(from, [&] { forward(); }); \
-  }                                                               \
-  TRIMTAB_HOOK void end() {                                       \
-    const caller from = TRIMTAB_CALLER;                           \
-    auto* const forward = real<void()>(from, symbol::end);        \
-    if (forward != nullptr) forward();                            \
-    leave_lock(from, TRIMTAB_PLACE, subject_kind::critical);      \
+#define TRIMTAB_LOCK(start, end)                                             \
+  TRIMTAB_HOOK void start() {                                                \
+    const caller from = TRIMTAB_CALLER;                                      \
+    auto* const forward = real<void()>(from, symbol::start);                 \
+    static const char identity = 0;                                          \
+    if (forward != nullptr) enter_lock(from, &identity, [&] { forward(); }); \
+  }                                                                          \
+  TRIMTAB_HOOK void end() {                                                  \
+    const caller from = TRIMTAB_CALLER;                                      \
+    auto* const forward = real<void()>(from, symbol::end);                   \
+    if (forward != nullptr) forward();                                       \
+    leave_lock(from, TRIMTAB_PLACE, subject_kind::critical);                 \
   }
 TRIMTAB_LOCK(GOMP_critical_start, GOMP_critical_end)
 TRIMTAB_LOCK(GOMP_atomic_start, GOMP_atomic_end)
@@ -98,7 +99,7 @@ TRIMTAB_LOCK(GOMP_atomic_start, GOMP_atomic_end)
 TRIMTAB_HOOK void GOMP_critical_name_start(void** lock) {
   const caller from = TRIMTAB_CALLER;
   auto* const forward = real<void(void**)>(from, symbol::GOMP_critical_name_start);
-  if (forward != nullptr) enter_lock(from, [&] { forward(lock); });
+  if (forward != nullptr) enter_lock(from, lock, [&] { forward(lock); });
 }
 
 TRIMTAB_HOOK void GOMP_critical_name_end(void** lock) {

@@ -55,7 +55,7 @@ TRIMTAB_HOOK void __kmpc_critical(ident* location, std::int32_t thread, void* lo
   if (from.is_internal || !lookup(context)) return forward(location, thread, lock);
   const ticks begin = trimtab::base::now();
   forward(location, thread, lock);
-  lock_entered(context, begin);
+  lock_entered(context, begin, lock);
 }
 
 TRIMTAB_HOOK void __kmpc_critical_with_hint(ident* location, std::int32_t thread, void* lock, std::uint32_t hint) {
@@ -66,7 +66,7 @@ TRIMTAB_HOOK void __kmpc_critical_with_hint(ident* location, std::int32_t thread
   if (from.is_internal || !lookup(context)) return forward(location, thread, lock, hint);
   const ticks begin = trimtab::base::now();
   forward(location, thread, lock, hint);
-  lock_entered(context, begin);
+  lock_entered(context, begin, lock);
 }
 
 TRIMTAB_HOOK void __kmpc_end_critical(ident* location, std::int32_t thread, void* lock) {
