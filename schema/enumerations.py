@@ -749,7 +749,9 @@ COUNTER_NAME = Enumeration(
         Value(7, "huge_pages", "memory in transparent huge pages", label="huge pages"),
         Value(8, "page_fault_cost", "of the first use of a page", label="page fault cost"),
         Value(9, "page_release_cost", "of giving a page back", label="page release cost"),
-        Value(10, "first_thread_time", "CPU time of the process's first thread", label="first thread's CPU time"),
+        Value(
+            10, "first_thread_time", "CPU time of the process's first thread", label="first thread's CPU time"
+        ),
     ),
     is_text=True,
     is_written=True,

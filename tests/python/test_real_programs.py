@@ -9,20 +9,27 @@ from typing import Any
 
 import pytest
 
+from benchmarks.program_picture import picture
 from benchmarks.real_programs import (
+    FOLDER_VARIABLE,
     KEPT,
     LIST,
     PAGE,
+    RESULTS_PAGE,
     Program,
     answers,
+    headline,
     measure,
     ratio,
     read_list,
     run_all,
+    run_real_programs,
     summary,
     table,
     why_missing,
+    write_suite,
 )
+from benchmarks.running import BenchError
 
 
 def row(name: str, tuned: list[float], run: list[float] | None = None) -> dict[str, Any]:
@@ -67,11 +74,13 @@ def test_answers() -> None:
     assert answers(["a", "a"], ["a", "a"]) == "same"
     assert answers(["a", "a"], ["a", "b"]) == "different"
     assert answers(["a", "b"], ["a", "b"]) == "bare runs differ by themselves"
+    assert answers(["", ""], ["", ""]) == "nothing is printed"
 
 
 def test_the_page_is_what_the_results_say() -> None:
     results = json.loads(KEPT.read_text())
     assert table(read_list(), results) in PAGE.read_text()
+    assert headline(results) in RESULTS_PAGE.read_text()
     assert {case["name"] for case in results["cases"]} <= {program.name for program in read_list()}
 
 
@@ -97,3 +106,38 @@ def test_a_program_is_measured_in_all_ways(tmp_path: Path) -> None:
         "tuned": 2,
     }
     assert measured["answers"] == "same" and measured["kept"] == []
+
+
+def test_the_page_of_results_has_gains_and_limits() -> None:
+    cases = [row("LULESH", [5.0] * 5) | {"kept": ["A=1"]}, row("zstd", [10.0] * 5) | {"limit": "a | b"}]
+    text = headline({"machine": {"cpus": 2}, "cases": cases})
+    assert "- **LULESH**: 10.00 s become 5.00 s (50% to 50% less) with `A=1`" in text
+    assert "| zstd | a / b |" in text
+    assert "| LULESH |" not in text
+
+
+def test_the_picture_has_a_bar_for_each_program() -> None:
+    rows = [("LULESH", 0.5, 0.4, 0.6), ("zstd", 1.0, 0.9, 1.1)]
+    text = picture(rows).decode()
+    assert text.startswith("<?xml") and text.count("LULESH") == 1 and text.count("zstd") == 1
+    assert picture(rows).decode() == text
+
+
+def test_a_file_that_differs_is_another_answer(tmp_path: Path) -> None:
+    folder = tmp_path / "inputs"
+    folder.mkdir()
+    script = folder / "app.py"
+    script.write_text(
+        "import os, sys\nopen('out', 'w').write(str(len(os.environ.get('LD_PRELOAD', '')) > 0))\n"
+    )
+    program = Program("app", "field", "debian", "app", "gcc", f"{sys.executable} app.py", output="out")
+    assert measure(program, tmp_path, 1)["answers"] == "different"
+
+
+def test_without_a_folder_nothing_is_measured_or_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
+    lines: list[str] = []
+    results = run_real_programs(Path(), Path(), False, 1, 0, lines.append)
+    assert results["cases"] == [] and len(lines) == 1 and FOLDER_VARIABLE in lines[0]
+    with pytest.raises(BenchError):
+        write_suite(results)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from trimtab.history import Entry
     from trimtab.model.report import Report
     from trimtab.tuning.duration import Plan
-    from trimtab.tuning.multi_run import Start, Trial
+    from trimtab.tuning.multi_run import Outcome, Start, Trial
     from trimtab.tuning.objective import Objective
     from trimtab.tuning.runner import ProgramRunner
 
@@ -124,7 +124,6 @@ def run_tune(
     The program's output is discarded, and each run must end with exit code 0. `trimtab run --frozen` then uses the settings
     that were kept.
     """
-    from trimtab.analysis.limit import limit_of
     from trimtab.history import History, HistoryError
     from trimtab.programs import find_program
     from trimtab.tuning.duration import Plan, duration_text
@@ -175,7 +174,6 @@ def run_tune(
             is_inherited=children,
         )
         plan = Plan(runs, budget, most_starts(try_allocators), pairs)
-        limits: list[str] = []
         try:
             with stopped_by_signals():
                 bare = runner.bare()
@@ -199,8 +197,7 @@ def run_tune(
                     ),
                     report_trial=_print_trial,
                 )
-                if not outcome.is_proved and outcome.report is not None:
-                    limits.append(limit_of(outcome.report, _with_fewer_threads(outcome.report, runner)))
+                limit = _limit(outcome, runner)
         except RunFailed as error:
             fail(str(error))
         except Stopped as stopped:
@@ -218,7 +215,6 @@ def run_tune(
             except HistoryError as error:
                 reason_not_kept = str(error)
     rows, line = rows_of(outcome), export_line(entries, runner.environment)
-    limit = "" if outcome.is_proved or outcome.report is None else limits[0]
     if as_json:
         result = {"proved": outcome.is_proved, "kept": kept, "rows": rows, "export": line, "limit": limit}
         echo_json(result)
@@ -243,6 +239,15 @@ def run_tune(
             "memory from all nodes without Trimtab: numactl --interleave=all, before the program's name",
             err=True,
         )
+
+
+def _limit(outcome: Outcome, runner: ProgramRunner) -> str:
+    """What limits a program for which nothing was proved; else empty."""
+    from trimtab.analysis.limit import limit_of
+
+    if outcome.is_proved or outcome.report is None:
+        return ""
+    return limit_of(outcome.report, _with_fewer_threads(outcome.report, runner))
 
 
 def _with_fewer_threads(report: Report, runner: ProgramRunner) -> Report | None:
