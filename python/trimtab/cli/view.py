@@ -22,7 +22,6 @@ def view_run(run_directory: str, port: int, no_browser: bool) -> None:
     """
     from trimtab.analysis.kept_intervals import KeptIntervals
     from trimtab.analysis.report import build
-    from trimtab.heap import prepare_for_long_arrays
     from trimtab.model import RunError
     from trimtab.readers import open_run
     from trimtab.report import lane_page, page
@@ -30,7 +29,6 @@ def view_run(run_directory: str, port: int, no_browser: bool) -> None:
     from trimtab.text.progress import progress
 
     directory = find_run(run_directory)
-    prepare_for_long_arrays()
     try:
         run = open_run(directory)
         with progress("reading the run"):
