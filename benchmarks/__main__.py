@@ -233,7 +233,7 @@ SUITES = {
         keep=lambda results: draw_asat(results, STUDIES / "figures"),
     ),
     SPARK_POOLED: _spark(SPARK_POOLED, spark_pooled_table, run_spark_pooled, 7, faults=pooled_faults),
-    SPARK_PERSIST: _spark(SPARK_PERSIST, persist_table, run_spark_persist, 5, faults=persist_faults),
+    SPARK_PERSIST: _spark(SPARK_PERSIST, persist_table, run_spark_persist, 3, faults=persist_faults),
     SPARK_OVERHEAD: _spark(SPARK_OVERHEAD, overhead_table, run_spark_overhead, 7),
     REAL_PROGRAMS: Suite(
         REAL_PROGRAMS_PAGE,

@@ -26,7 +26,7 @@ SHAPES = {"each": "an action after each iteration", "last": "one action at the e
 MOST = {"each": 0.75, "last": 1.05}
 _MEMORY = "480m"
 # Nodes, iterations, partitions.
-_SIZE, _SMOKE_SIZE = (400_000, 8, 6), (2_000, 4, 4)
+_SIZE, _SMOKE_SIZE = (200_000, 8, 6), (2_000, 4, 4)
 _POLICY = {"spark.plugins": "trimtab.spark.TrimtabPlugin", "spark.trimtab.persist.enabled": "true"}
 _END_S = 3600
 
