@@ -61,13 +61,13 @@ def compare_runs(before: str, after: str, as_json: bool, html: Path | None) -> N
 
 def _runs_of(side: str) -> list[Source]:
     """The runs that one side names, in order of their names."""
-    found: list[Source] = []
+    sources: list[Source] = []
     for part in side.split(","):
         directory = find_run(part)
         runs_inside = runs_below(directory)
         # A folder of runs has no run.json itself; what has neither gets the reader's own error.
         if os.path.lexists(directory / "run.json") or not runs_inside:
-            found += sources_at(directory)
+            sources += sources_at(directory)
         else:
-            found += [Source(run) for run in runs_inside]
-    return found
+            sources += [Source(run) for run in runs_inside]
+    return sources

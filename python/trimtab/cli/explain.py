@@ -52,11 +52,11 @@ def chosen_findings(report: Report, wanted: str | None) -> list[int]:
         if not 1 <= int(wanted) <= len(findings):
             fail(f"FINDING: expected a number from 1 to {len(findings)}, found {wanted}")
         return [int(wanted) - 1]
-    found = [at for at, finding in enumerate(findings) if _is_named(finding, wanted)]
-    if not found:
+    chosen = [at for at, finding in enumerate(findings) if _is_named(finding, wanted)]
+    if not chosen:
         causes = ", ".join(dict.fromkeys(str(finding.cause) for finding in findings)) or "none"
         fail(f"FINDING: no finding has the cause {wanted!r}; this run has: {causes}")
-    return found
+    return chosen
 
 
 def _is_named(finding: Finding, wanted: str) -> bool:

@@ -70,23 +70,23 @@ def lane_page(*runs: Run, is_served: bool = False, kept: KeptIntervals | None = 
     Args:
         kept: intervals of a single run, from the report of it.
     """
-    found: list[LaneTiles] = []
+    drawn: list[LaneTiles] = []
     processes: list[dict[str, Any]] = []
     left_out = 0
     for letter, run in zip(ascii_uppercase, runs, strict=False):
         traces = traces_of(run)
         own = tiles_of(
             traces,
-            max((tiles.first_lane + len(tiles.stretches.lanes) for tiles in found), default=0),
+            max((tiles.first_lane + len(tiles.stretches.lanes) for tiles in drawn), default=0),
             kept,
         )
         left_out += sum(_lacks_events(trace) for trace in traces)
-        found += own
+        drawn += own
         prefix = f"{letter}: " if len(runs) > 1 else ""
         with Symbols(run.directory) as symbols:
             names = _Names(traces, symbols)
             processes += [_process(tiles, names, prefix, run.lead_ns) for tiles in own]
-    if not found:
+    if not drawn:
         return None
     head = {
         "processes": processes,
@@ -95,7 +95,7 @@ def lane_page(*runs: Run, is_served: bool = False, kept: KeptIntervals | None = 
         "left_out": left_out,
     }
     room = 0 if is_served else PAGE_BYTES
-    return LanePage(head, _within(found, room, 0 if is_served else _LEVEL_BYTES), found)
+    return LanePage(head, _within(drawn, room, 0 if is_served else _LEVEL_BYTES), drawn)
 
 
 def _lacks_events(trace: Trace) -> bool:
@@ -165,14 +165,14 @@ def _lane_name(trace: Trace, number: int) -> str:
     return f"{what} {number}" + (f" {lane.name}" if has_own_name else "")
 
 
-def _within(found: Sequence[LaneTiles], room: int, level_room: int) -> dict[str, str]:
+def _within(drawn: Sequence[LaneTiles], room: int, level_room: int) -> dict[str, str]:
     """Levels from coarse to fine, then single stretches: all, or those around the longest waits."""
     tiles: dict[str, str] = {}
     used = 0
-    for level in range(max(len(each.levels) for each in found)):
+    for level in range(max(len(each.levels) for each in drawn)):
         added = {
             f"{at}.{level}.{tile}": _text(each.level_tile(level, tile))
-            for at, each in enumerate(found)
+            for at, each in enumerate(drawn)
             if level < len(each.levels)
             for tile in range(each.tiles_of(level))
         }
@@ -181,10 +181,10 @@ def _within(found: Sequence[LaneTiles], room: int, level_room: int) -> dict[str,
             break
         tiles |= added
         used += size
-    for at, tile in _most_wanted(found):
+    for at, tile in _most_wanted(drawn):
         if used >= room:
             break
-        text = _text(found[at].stretch_tile(tile))
+        text = _text(drawn[at].stretch_tile(tile))
         if used + len(text) > room:
             break
         tiles[f"{at}.s.{tile}"] = text
@@ -192,10 +192,10 @@ def _within(found: Sequence[LaneTiles], room: int, level_room: int) -> dict[str,
     return tiles
 
 
-def _most_wanted(found: Sequence[LaneTiles]) -> Iterable[tuple[int, int]]:
+def _most_wanted(drawn: Sequence[LaneTiles]) -> Iterable[tuple[int, int]]:
     """Process and number of tiles of single stretches: those with the longest waits first, then all others."""
     wanted: dict[tuple[int, int], int] = {}
-    for at, each in enumerate(found):
+    for at, each in enumerate(drawn):
         for tile in range(len(each.bounds) - 1):
             wanted[at, tile] = 0
         classes = each.stretches.classes

@@ -35,17 +35,17 @@ def find_fit(program: Path) -> Fit:
         # Only now: reading machine code is nobody else's need.
         from trimtab.binary_check import check_program
 
-        found = check_program(program, os.environ.get("LD_LIBRARY_PATH", ""))
+        loops = check_program(program, os.environ.get("LD_LIBRARY_PATH", ""))
     except ImportError:
         return Fit(
             (), [_entry("the package capstone, which reads machine code, is missing", "pip install capstone")]
         )
-    fit = tuple(each.key for each in found if not each.why)
-    left = [each for each in found if each.why]
+    fit = tuple(each.key for each in loops if not each.why)
+    left = [each for each in loops if each.why]
     told = [_entry(f"{_name(each)}: {each.why}", "") for each in left[:_MOST_TOLD]]
     if len(left) > _MOST_TOLD:
         told.append(_entry(f"{len(left) - _MOST_TOLD} functions more", ""))
-    if not found:
+    if not loops:
         told.append(_entry(f"{program}: no static loop of GCC's is in it, or in what it is linked with", ""))
     return Fit(fit, told)
 

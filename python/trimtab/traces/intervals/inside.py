@@ -68,18 +68,18 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     pace = _pace_of(parts, owner, at, known.teams)
     of_task, last_made = known.tasks.paces[at].of_owners(owner)
     pace = np.where(high <= last_made, int(Pace.MAKING), np.maximum(pace, of_task))
-    made = pieces_of_lane(low, high, at, doing, subject=np.where(has_owner, subject, NO_SUBJECT), pace=pace)
-    made.subject[role == Role.REGION] = subject[role == Role.REGION]
-    _fork_and_join(made, np.flatnonzero(role == Role.REGION), inner, parts, at, known)
+    pieces = pieces_of_lane(low, high, at, doing, subject=np.where(has_owner, subject, NO_SUBJECT), pace=pace)
+    pieces.subject[role == Role.REGION] = subject[role == Role.REGION]
+    _fork_and_join(pieces, np.flatnonzero(role == Role.REGION), inner, parts, at, known)
     is_wait = role == Role.WAIT
     barriers = np.flatnonzero(is_wait & np.isin(kind, kinds_of(Doing.BARRIER)))
-    _at_barriers(made, barriers, parts.slices.source[inner[barriers]], at, known)
+    _at_barriers(pieces, barriers, parts.slices.source[inner[barriers]], at, known)
     joins = np.flatnonzero(is_wait & np.isin(kind, kinds_of(Doing.JOIN)))
-    _set_wait(made, joins, Doing.JOIN)
-    _until_tasks_end(made, joins, at, known.progress)
-    _set_wait(made, np.flatnonzero(is_wait & np.isin(kind, kinds_of(Doing.LOCK))), Doing.LOCK)
+    _set_wait(pieces, joins, Doing.JOIN)
+    _until_tasks_end(pieces, joins, at, known.progress)
+    _set_wait(pieces, np.flatnonzero(is_wait & np.isin(kind, kinds_of(Doing.LOCK))), Doing.LOCK)
     _for_omp_locks(
-        made,
+        pieces,
         np.flatnonzero(is_wait & (kind == WaitKind.LOCK)),
         parts.event("subject", inner),
         at,
@@ -87,55 +87,55 @@ def inside(parts: LaneParts, at: int, known: Known) -> Pieces:
     )
     locks = np.flatnonzero(role == Role.LOCK_WAIT)
     is_lock = (role == Role.LOCK_WAIT) | (is_wait & np.isin(kind, kinds_of(Doing.LOCK)))
-    made.subject[is_lock] = parts.event("subject", inner[is_lock])
-    _set_wait(made, locks, Doing.LOCK, *known.holds.before(at, parts.slices.source[inner[locks]]))
+    pieces.subject[is_lock] = parts.event("subject", inner[is_lock])
+    _set_wait(pieces, locks, Doing.LOCK, *known.holds.before(at, parts.slices.source[inner[locks]]))
     # Nobody else held it: it was free, and to take it took so long.
-    free = locks[made.giver[locks] == NO_LANE]
-    made.release[free] = made.low[free]
+    free = locks[pieces.giver[locks] == NO_LANE]
+    pieces.release[free] = pieces.low[free]
     ordered = np.flatnonzero(is_wait & (kind == WaitKind.ORDERED))
     turns, left = known.turns.giver(at, parts.slices.source[inner[ordered]])
-    _set_wait(made, ordered, Doing.ORDERED, turns, left)
+    _set_wait(pieces, ordered, Doing.ORDERED, turns, left)
     first = ordered[turns == NO_LANE]
-    made.release[first] = made.low[first]
+    pieces.release[first] = pieces.low[first]
     waits = np.flatnonzero(is_wait & (kind == WaitKind.TASKWAIT))
-    _for_tasks(made, waits, at, known.progress)
-    _for_children(made, waits, scope_of(parts, at, owner[waits]), at, known.awaited)
+    _for_tasks(pieces, waits, at, known.progress)
+    _for_children(pieces, waits, scope_of(parts, at, owner[waits]), at, known.awaited)
     for_tasks = np.concatenate([waits, barriers, joins, np.flatnonzero(role == Role.REGION)])
-    _until_task_is_ready(made, for_tasks, at, known.awaited)
+    _until_task_is_ready(pieces, for_tasks, at, known.awaited)
     states = np.flatnonzero(role == Role.STATE)
-    gift = np.full(len(made.low), -1, np.int64)
-    gift[states] = _without_task(made, states, kind, parts, known)
-    within = states[np.isin(owner[states], parts.tasks()) & (made.low[states] < known.last_task.end)]
-    _inside_task(made, within, at, known.ends)
+    gift = np.full(len(pieces.low), -1, np.int64)
+    gift[states] = _without_task(pieces, states, kind, parts, known)
+    within = states[np.isin(owner[states], parts.tasks()) & (pieces.low[states] < known.last_task.end)]
+    _inside_task(pieces, within, at, known.ends)
     gift[within] = -1
     is_given = gift >= 0
-    made = joined(
+    pieces = joined(
         [
-            _along_chains(made.pick(~is_given), (np.cumsum(~is_given) - 1)[for_tasks], known.awaited),
-            along_gifts(made.pick(is_given), gift[is_given], known.gifts),
+            _along_chains(pieces.pick(~is_given), (np.cumsum(~is_given) - 1)[for_tasks], known.awaited),
+            along_gifts(pieces.pick(is_given), gift[is_given], known.gifts),
         ]
     )
-    return though_there_was_one(until_last_made(made, at, *known.gifts.last_made), *known.tasks.queued)
+    return though_there_was_one(until_last_made(pieces, at, *known.gifts.last_made), *known.tasks.queued)
 
 
-def _for_omp_locks(made: Pieces, chosen: Integers, subject: Integers, at: int, holds: Holds) -> None:
+def _for_omp_locks(pieces: Pieces, chosen: Integers, subject: Integers, at: int, holds: Holds) -> None:
     """Waits of omp_set_lock: for who held the lock before, where that is recorded; nobody did: it was free."""
-    row = holds.behind(at, subject[chosen], made.high[chosen])
+    row = holds.behind(at, subject[chosen], pieces.high[chosen])
     waits, row = chosen[row >= 0], row[row >= 0]
-    _set_wait(made, waits, Doing.LOCK, *holds.before_rows(at, row))
-    free = waits[made.giver[waits] == NO_LANE]
-    made.release[free] = made.low[free]
+    _set_wait(pieces, waits, Doing.LOCK, *holds.before_rows(at, row))
+    free = waits[pieces.giver[waits] == NO_LANE]
+    pieces.release[free] = pieces.low[free]
 
 
 def _cut_behind_making(
     low: Integers, high: Integers, inner: Integers, owner: Integers, paces: TaskPaces
 ) -> tuple[Integers, Integers, Integers, Integers]:
     """Pieces, cut where a task has made its last task."""
-    _, made = paces.of_owners(owner)
-    cut = np.flatnonzero((low < made) & (made < high))
+    _, pieces = paces.of_owners(owner)
+    cut = np.flatnonzero((low < pieces) & (pieces < high))
     if not len(cut):
         return low, high, inner, owner
-    rest = made[cut]
+    rest = pieces[cut]
     high = high.copy()
     low, high = np.concatenate([low, rest]), np.concatenate([high, high[cut]])
     high[cut] = rest
@@ -167,103 +167,105 @@ def _pace_of(parts: LaneParts, owner: Integers, at: int, teams: Teams) -> Intege
     return np.where(is_part, teams.pace[np.maximum(row, 0)], int(Pace.USUAL))
 
 
-def _set_wait(made: Pieces, chosen: Integers, doing: Doing, giver: Any = NO_LANE, release: Any = -1) -> None:
+def _set_wait(
+    pieces: Pieces, chosen: Integers, doing: Doing, giver: Any = NO_LANE, release: Any = -1
+) -> None:
     """Waits for a giver until it acts; of who is not known all of it is waited. The subject stays."""
-    made.doing[chosen] = int(doing)
-    made.giver[chosen] = giver
-    made.release[chosen] = np.where(made.giver[chosen] == NO_LANE, made.high[chosen], release)
+    pieces.doing[chosen] = int(doing)
+    pieces.giver[chosen] = giver
+    pieces.release[chosen] = np.where(pieces.giver[chosen] == NO_LANE, pieces.high[chosen], release)
 
 
 def _fork_and_join(
-    made: Pieces, chosen: Integers, inner: Integers, parts: LaneParts, at: int, known: Known
+    pieces: Pieces, chosen: Integers, inner: Integers, parts: LaneParts, at: int, known: Known
 ) -> None:
     """What the forker does in a region outside of its own part: it forks, then it waits for the others and for tasks."""
     teams = known.teams
     rows = teams.of_lane(at)
     row = lookup(teams.instance[rows], parts.event("a", inner[chosen]))
     row = np.where(row >= 0, row + rows.start, -1)
-    is_joining = (row >= 0) & (made.low[chosen] >= values_at(teams.end, row, 0))
-    made.doing[chosen] = np.where(is_joining, int(Doing.JOIN), int(Doing.ARRIVAL))
+    is_joining = (row >= 0) & (pieces.low[chosen] >= values_at(teams.end, row, 0))
+    pieces.doing[chosen] = np.where(is_joining, int(Doing.JOIN), int(Doing.ARRIVAL))
     released = np.where(
-        values_at(teams.last, row, NO_LANE) == at, made.low[chosen], values_at(teams.released, row, 0)
+        values_at(teams.last, row, NO_LANE) == at, pieces.low[chosen], values_at(teams.released, row, 0)
     )
-    made.release[chosen] = np.where(is_joining, released, made.low[chosen])
+    pieces.release[chosen] = np.where(is_joining, released, pieces.low[chosen])
     last = values_at(teams.last, row, NO_LANE)
-    made.giver[chosen] = np.where(is_joining & (last != at), last, NO_LANE)
-    _until_tasks_end(made, chosen[is_joining], at, known.progress)
+    pieces.giver[chosen] = np.where(is_joining & (last != at), last, NO_LANE)
+    _until_tasks_end(pieces, chosen[is_joining], at, known.progress)
 
 
-def _until_tasks_end(made: Pieces, chosen: Integers, at: int, progress: Moments) -> None:
+def _until_tasks_end(pieces: Pieces, chosen: Integers, at: int, progress: Moments) -> None:
     """Who waits for other lanes also waits for tasks of theirs that end later.
 
-    A piece that ends before those lanes act ends with a task that this lane runs: it waited for who made that one.
+    A piece that ends before those lanes act ends with a task that this lane runs: it waited for who pieces that one.
     """
-    low, high, release = made.low[chosen], made.high[chosen], made.release[chosen]
-    is_interrupted = (release > high) | ((release == high) & (made.giver[chosen] == NO_LANE))
+    low, high, release = pieces.low[chosen], pieces.high[chosen], pieces.release[chosen]
+    is_interrupted = (release > high) | ((release == high) & (pieces.giver[chosen] == NO_LANE))
     giver, ended = progress.latest(at, np.where(is_interrupted, low, np.maximum(low, release)), high)
     is_later = giver != NO_LANE
-    made.giver[chosen[is_later]], made.release[chosen[is_later]] = giver[is_later], ended[is_later]
+    pieces.giver[chosen[is_later]], pieces.release[chosen[is_later]] = giver[is_later], ended[is_later]
 
 
-def _for_tasks(made: Pieces, chosen: Integers, at: int, progress: Moments) -> None:
+def _for_tasks(pieces: Pieces, chosen: Integers, at: int, progress: Moments) -> None:
     """A wait for tasks, in pieces between the tasks that this lane runs meanwhile: until another lane made or ended one.
 
     Where none did, there was a task, or nothing to wait for, and the runtime took its time.
     """
-    giver, moment = progress.latest(at, made.low[chosen], made.high[chosen])
-    made.doing[chosen] = int(Doing.TASKWAIT)
-    made.giver[chosen] = giver
-    made.release[chosen] = np.where(giver == NO_LANE, made.low[chosen], moment)
+    giver, moment = progress.latest(at, pieces.low[chosen], pieces.high[chosen])
+    pieces.doing[chosen] = int(Doing.TASKWAIT)
+    pieces.giver[chosen] = giver
+    pieces.release[chosen] = np.where(giver == NO_LANE, pieces.low[chosen], moment)
 
 
-def _for_children(made: Pieces, chosen: Integers, scope: Integers, at: int, awaited: Awaited) -> None:
+def _for_children(pieces: Pieces, chosen: Integers, scope: Integers, at: int, awaited: Awaited) -> None:
     """Of waits whose tasks have identities: until the child that ended last ended on another lane."""
-    child = awaited.children.latest(np.where(scope == 0, np.iinfo(np.int64).min, scope), made.high[chosen])
+    child = awaited.children.latest(np.where(scope == 0, np.iinfo(np.int64).min, scope), pieces.high[chosen])
     end, lane = values_at(awaited.end, child, -1), values_at(awaited.lane, child, NO_LANE)
-    is_known = (end > made.low[chosen]) & (lane != at)
+    is_known = (end > pieces.low[chosen]) & (lane != at)
     waits = chosen[is_known]
-    made.giver[waits], made.release[waits] = lane[is_known], end[is_known]
+    pieces.giver[waits], pieces.release[waits] = lane[is_known], end[is_known]
 
 
-def _until_task_is_ready(made: Pieces, chosen: Integers, at: int, awaited: Awaited) -> None:
+def _until_task_is_ready(pieces: Pieces, chosen: Integers, at: int, awaited: Awaited) -> None:
     """Pieces that end since this lane begins a task with an identity: until that one had all that it needed."""
-    task = awaited.begun_at(at, made.high[chosen])
+    task = awaited.begun_at(at, pieces.high[chosen])
     giver, given = values_at(awaited.giver, task, NO_LANE), values_at(awaited.given, task, -1)
     is_known = giver != NO_LANE
     waits, giver, given = (
         chosen[is_known],
         giver[is_known],
-        np.maximum(given[is_known], made.low[chosen[is_known]]),
+        np.maximum(given[is_known], pieces.low[chosen[is_known]]),
     )
-    made.giver[waits] = np.where(giver == at, NO_LANE, giver)
-    made.release[waits] = np.where(giver == at, made.low[waits], given)
+    pieces.giver[waits] = np.where(giver == at, NO_LANE, giver)
+    pieces.release[waits] = np.where(giver == at, pieces.low[waits], given)
     is_chained = awaited.is_given_by_task(task[is_known])
-    made.doing[waits] = awaited_doing(made.doing[waits], is_chained)
+    pieces.doing[waits] = awaited_doing(pieces.doing[waits], is_chained)
 
 
-def _along_chains(made: Pieces, chosen: Integers, awaited: Awaited) -> Pieces:
+def _along_chains(pieces: Pieces, chosen: Integers, awaited: Awaited) -> Pieces:
     """Waits that end with the end of a task are for the tasks that it depended on, until each had ended."""
-    is_wait = np.zeros(len(made.low), np.bool_)
-    is_wait[chosen] = (made.giver[chosen] != NO_LANE) & (made.release[chosen] > made.low[chosen])
-    waits, task = awaited.cut_behind_tasks(made.pick(is_wait))
-    return joined([made.pick(~is_wait), awaited.cut(waits, task)]) if (task >= 0).any() else made
+    is_wait = np.zeros(len(pieces.low), np.bool_)
+    is_wait[chosen] = (pieces.giver[chosen] != NO_LANE) & (pieces.release[chosen] > pieces.low[chosen])
+    waits, task = awaited.cut_behind_tasks(pieces.pick(is_wait))
+    return joined([pieces.pick(~is_wait), awaited.cut(waits, task)]) if (task >= 0).any() else pieces
 
 
-def _at_barriers(made: Pieces, chosen: Integers, source: Integers, at: int, known: Known) -> None:
+def _at_barriers(pieces: Pieces, chosen: Integers, source: Integers, at: int, known: Known) -> None:
     barriers = known.barriers
     own = np.flatnonzero(barriers.lane == at)
     row = values_at(own, lookup(barriers.source[own] + 1, source + 1), -1)
     last = values_at(barriers.last, row, NO_LANE)
     # Who came last waits for nobody.
-    release = np.where(last == at, made.low[chosen], values_at(barriers.release, row, 0))
-    made.doing[chosen] = int(Doing.BARRIER)
-    made.giver[chosen] = np.where(last == at, NO_LANE, last)
-    made.release[chosen] = np.where(row >= 0, release, made.high[chosen])
-    _until_tasks_end(made, chosen, at, known.progress)
+    release = np.where(last == at, pieces.low[chosen], values_at(barriers.release, row, 0))
+    pieces.doing[chosen] = int(Doing.BARRIER)
+    pieces.giver[chosen] = np.where(last == at, NO_LANE, last)
+    pieces.release[chosen] = np.where(row >= 0, release, pieces.high[chosen])
+    _until_tasks_end(pieces, chosen, at, known.progress)
 
 
 def _without_task(
-    made: Pieces, chosen: Integers, state: Integers, parts: LaneParts, known: Known
+    pieces: Pieces, chosen: Integers, state: Integers, parts: LaneParts, known: Known
 ) -> Integers:
     """A worker looks for a task, or is parked, until it begins one: whoever made that one ready ended the wait.
 
@@ -272,7 +274,7 @@ def _without_task(
     """
     tasks = parts.works[parts.slices.role[parts.works] != Role.WORK]
     begins = parts.slices.ticks[tasks]
-    following = np.searchsorted(begins, made.high[chosen], side="left")
+    following = np.searchsorted(begins, pieces.high[chosen], side="left")
     has_next = following < len(tasks)
     place = np.where(has_next, following, -1)
     task = values_at(parts.event("a", tasks), place, -1)
@@ -282,46 +284,46 @@ def _without_task(
     given_at = values_at(known.gifts.at, gift, 0)
     # Since when the lane has had no task.
     idle = values_at(parts.ends(tasks), np.minimum(following, len(tasks)) - 1, 0)
-    is_early = (gift >= 0) & (given_at <= made.low[chosen])
+    is_early = (gift >= 0) & (given_at <= pieces.low[chosen])
     is_far = is_early & (given_at <= idle)
     giver = np.where(is_early, NO_LANE, values_at(known.gifts.lane, gift, NO_LANE))
     # What the worker itself gave in passing, such as a message that it received: the cause lies elsewhere.
-    at = int(made.lane[0]) if len(made.lane) else NO_LANE
+    at = int(pieces.lane[0]) if len(pieces.lane) else NO_LANE
     is_foreign = (giver == at) | (doing == int(Doing.MESSAGE))
     doing = np.where((giver == at) & (doing != int(Doing.MESSAGE)), int(Doing.RESUMPTION), doing)
     giver = np.where(is_foreign, NO_LANE, giver)
-    release = np.where(gift >= 0, given_at, made.high[chosen])
-    _set_wait(made, chosen, Doing.RESUMPTION)
-    made.doing[chosen] = np.where(is_far, int(Doing.FAR_TASK), doing)
-    made.giver[chosen] = giver
-    made.release[chosen] = release
-    _behind_last_task(made, chosen[~has_next], at, known)
+    release = np.where(gift >= 0, given_at, pieces.high[chosen])
+    _set_wait(pieces, chosen, Doing.RESUMPTION)
+    pieces.doing[chosen] = np.where(is_far, int(Doing.FAR_TASK), doing)
+    pieces.giver[chosen] = giver
+    pieces.release[chosen] = release
+    _behind_last_task(pieces, chosen[~has_next], at, known)
     capped = chosen[state[chosen] == WorkerState.CAPPED]
-    _set_wait(made, capped, Doing.CAPPED)
-    made.subject[chosen] = NO_SUBJECT
-    is_by_task = np.isin(made.doing[chosen], BY_TASKS) & (made.giver[chosen] != NO_LANE)
+    _set_wait(pieces, capped, Doing.CAPPED)
+    pieces.subject[chosen] = NO_SUBJECT
+    is_by_task = np.isin(pieces.doing[chosen], BY_TASKS) & (pieces.giver[chosen] != NO_LANE)
     return np.where(is_by_task, gift, -1)
 
 
-def _inside_task(made: Pieces, chosen: Integers, at: int, ends: Moments) -> None:
+def _inside_task(pieces: Pieces, chosen: Integers, at: int, ends: Moments) -> None:
     """A worker whose task waits on its stack: until a task of another worker has ended that this one waited for."""
-    giver, ended = ends.latest(at, made.low[chosen], made.high[chosen])
+    giver, ended = ends.latest(at, pieces.low[chosen], pieces.high[chosen])
     is_found = giver != NO_LANE
     waits = chosen[is_found]
-    made.doing[waits], made.giver[waits], made.release[waits] = (
+    pieces.doing[waits], pieces.giver[waits], pieces.release[waits] = (
         int(Doing.DEPENDENCE),
         giver[is_found],
         ended[is_found],
     )
-    is_alone = made.doing[chosen] == int(Doing.NO_FURTHER_TASK)
-    others = chosen[~is_found & is_alone & (made.giver[chosen] == NO_LANE)]
-    _set_wait(made, others, Doing.RESUMPTION)
+    is_alone = pieces.doing[chosen] == int(Doing.NO_FURTHER_TASK)
+    others = chosen[~is_found & is_alone & (pieces.giver[chosen] == NO_LANE)]
+    _set_wait(pieces, others, Doing.RESUMPTION)
 
 
-def _behind_last_task(made: Pieces, chosen: Integers, at: int, known: Known) -> None:
+def _behind_last_task(pieces: Pieces, chosen: Integers, at: int, known: Known) -> None:
     """A worker waits for the last task of all, then for the thread that could make more."""
-    is_before = made.low[chosen] < known.last_task.end
+    is_before = pieces.low[chosen] < known.last_task.end
     giver = np.where(is_before, known.last_task.lane, known.outsider)
-    made.doing[chosen] = np.where(is_before, int(Doing.NO_FURTHER_TASK), int(Doing.END))
-    made.giver[chosen] = np.where(giver == at, NO_LANE, giver)
-    made.release[chosen] = made.high[chosen]
+    pieces.doing[chosen] = np.where(is_before, int(Doing.NO_FURTHER_TASK), int(Doing.END))
+    pieces.giver[chosen] = np.where(giver == at, NO_LANE, giver)
+    pieces.release[chosen] = pieces.high[chosen]
