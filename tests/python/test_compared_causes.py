@@ -66,7 +66,7 @@ def test_the_cause_that_grew_explains_the_time(tmp_path: Path, name: str) -> Non
     idle = [entry for entry in result["causes"] if entry["cause"] != "work"]
     assert idle[0]["cause"] == plant.cause and idle[0]["wall_s"]["is_clear"] is True
     if plant.subject:
-        assert idle[0]["subject"] == "region"
+        assert idle[0]["subject"] == ("region, critical" if name == "lock" else "region")
     explained = sum(entry["wall_s"]["difference"] for entry in result["causes"])
     assert explained == pytest.approx(result["total"]["wall_s"]["difference"], rel=0.05)
     assert result["outliers"] == []

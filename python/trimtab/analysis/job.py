@@ -260,7 +260,9 @@ def _taken_by_others_s(parts: Sequence[ProcessReport], lives: Sequence[Life]) ->
 def _shares(seconds: Seconds, capacity: float) -> dict[str, float]:
     if capacity <= 0:
         return {**dict.fromkeys(SHARES, 0.0), "unattributed": 1.0}
-    shares = {name: max(seconds[name], 0.0) / capacity for name in SHARES}
+    # Lives of some nanoseconds, long after the first one, are rounded by more than their billionth part.
+    whole = max(capacity, sum(max(seconds[name], 0.0) for name in SHARES if name != "unattributed"))
+    shares = {name: max(seconds[name], 0.0) / whole for name in SHARES}
     rounding = 1.0 - sum(shares.values())
     return {**shares, "unattributed": max(shares["unattributed"] + rounding, 0.0)}
 

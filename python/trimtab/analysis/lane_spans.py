@@ -98,7 +98,7 @@ class LaneSpans:
 def lane_spans(process: Process, lane: Lane, wall_s: float) -> LaneSpans:
     """Of a process that was observed for `wall_s`; what is open at its end lasts until then only if it was killed."""
     ticks, subjects, is_begin = changes(lane)
-    at = seconds(ticks - int(process.header["start_ticks"]), process.tick_s)
+    at = seconds(ticks - np.uint64(process.header["start_ticks"]).astype(np.int64), process.tick_s)
     end = None if process.header["end_ticks"] else wall_s
     return LaneSpans(lane.id, *spans(at, subjects, is_begin, end))
 
