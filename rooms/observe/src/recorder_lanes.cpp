@@ -41,6 +41,9 @@ constexpr std::uint32_t mappings_of_lane = 4;
 constexpr std::uint32_t asked_from_lane = 1024;
 constexpr std::uint64_t most_trace_growth = 131072;
 constexpr std::uint64_t keep_ready_events = 262144;
+// A period may be several times as long as it should be, where lanes have all CPUs.
+constexpr std::uint64_t periods_ahead = 8;
+constexpr std::uint64_t many_pages_events = 32768;
 // How far ahead of a lane its pages are there already, at least. Making one takes 2 us, used or not.
 constexpr std::uint64_t least_warm_events = 4096;
 // The same of a flight recorder, once: a lane that comes further makes the rest of its pages itself, all of them then. One
@@ -326,45 +329,66 @@ int recorder::create_events(lane& fresh) noexcept {
 bool recorder::make_streams_ready() noexcept {
   if (!traces() || !is_on()) return true;
   bool are_slow = true;
-  for (std::uint32_t i = 0, n = lanes(); i < n; ++i) {
+  const std::uint32_t count = lanes();
+  lengthen_all(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
     lane* const lane_entry = lane_at(i);
-    if (lane_entry == nullptr || !lane_entry->m_open.load(std::memory_order_acquire)) continue;
-    const std::uint64_t written = std::atomic_ref(lane_entry->m_events_header->written).load(std::memory_order_acquire);
-    if (written > lane_entry->m_ready.load(std::memory_order_relaxed)) continue;  // wraps: the budget was spent before
-    are_slow &= written - lane_entry->m_warmed_at < slow_events;
-    lengthen(*lane_entry, written);
-    warm(*lane_entry, written);
+    if (lane_entry == nullptr) continue;
+    const auto written = written_of_stream(*lane_entry);
+    if (!written) continue;
+    are_slow &= *written - lane_entry->m_warmed_at < slow_events;
+    // Making many pages takes milliseconds, in which other lanes write on.
+    if (warm(*lane_entry, *written) >= many_pages_events) lengthen_all(count);
   }
   return are_slow;
 }
 
-void recorder::lengthen(lane& affected_lane, std::uint64_t written) noexcept {
+void recorder::lengthen_all(std::uint32_t count) noexcept {
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (lane* const lane_entry = lane_at(i))
+      if (const auto written = written_of_stream(*lane_entry))
+        while (lengthen(*lane_entry, *written)) continue;
+}
+
+// Events of a lane that still streams; none: it is closed, or wraps since the budget was spent before.
+std::optional<std::uint64_t> recorder::written_of_stream(const lane& affected_lane) noexcept {
+  if (!affected_lane.m_open.load(std::memory_order_acquire)) return std::nullopt;
+  const std::uint64_t written = std::atomic_ref(affected_lane.m_events_header->written).load(std::memory_order_acquire);
+  return written > affected_lane.m_ready.load(std::memory_order_relaxed) ? std::nullopt : std::optional(written);
+}
+
+// False: there is enough room for several periods, or no more can be had.
+bool recorder::lengthen(lane& affected_lane, std::uint64_t written) noexcept {
   const std::uint64_t ready = affected_lane.m_ready.load(std::memory_order_relaxed);
-  const std::uint64_t ahead = ready / 2 < keep_ready_events ? ready / 2 : keep_ready_events;
-  if (ready - written >= ahead) return;
-  const std::uint64_t growth = ready < most_trace_growth ? ready : most_trace_growth;
-  if (!take_trace_budget(growth * sizeof(event))) return;
+  const std::uint64_t ahead =
+      std::max(std::min(ready / 2, keep_ready_events), periods_ahead * (written - affected_lane.m_warmed_at));
+  if (ready - written >= ahead) return false;
+  const std::uint64_t growth = std::min(ready, most_trace_growth);
+  if (!take_trace_budget(growth * sizeof(event))) return false;
   if (const int error = affected_lane.m_events_file.grow(affected_lane.m_events_file.size() + growth * sizeof(event));
       error != 0) {
     m_trace_full.store(true, std::memory_order_relaxed);
     const file_refusal refusal = explain_file_error(error);
     unavailable("rest of the trace", refusal.why, refusal.remedy);
-    return;
+    return false;
   }
   const std::uint64_t room = (affected_lane.m_events_file.size() - header_bytes) / sizeof(event);
   std::atomic_ref(affected_lane.m_events_header->capacity).store(room, std::memory_order_release);
   affected_lane.m_ready.store(room, std::memory_order_release);  // pairs with make_room
+  return true;
 }
 
-void recorder::warm(lane& affected_lane, std::uint64_t written) noexcept {
+// Returns how many events the new pages hold.
+std::uint64_t recorder::warm(lane& affected_lane, std::uint64_t written) noexcept {
   const std::uint64_t written_since = written - affected_lane.m_warmed_at;
   affected_lane.m_warmed_at = written;
   const std::uint64_t ahead = 2 * written_since > least_warm_events ? 2 * written_since : least_warm_events;
   const std::uint64_t begin = written > affected_lane.m_warm ? written : affected_lane.m_warm;
-  if (begin - written >= ahead / 2) return;
+  if (begin - written >= ahead / 2) return 0;
   const std::uint64_t ready = affected_lane.m_ready.load(std::memory_order_relaxed);
   affected_lane.m_warm = ready - written < ahead ? ready : written + ahead;
   affected_lane.m_events_file.populate(header_bytes + begin * sizeof(event), (affected_lane.m_warm - begin) * sizeof(event));
+  return affected_lane.m_warm - begin;
 }
 
 void recorder::warm_rest(lane& affected_lane, std::uint64_t begin) noexcept {

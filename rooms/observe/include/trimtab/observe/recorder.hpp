@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 
 #include "trimtab/base/appended_file.hpp"
 #include "trimtab/base/clock.hpp"
@@ -200,8 +201,10 @@ class recorder {
   int prepare_lane(lane& affected_lane) noexcept;
   int create_events(lane& affected_lane) noexcept;
   void report_refused_lane(int error) noexcept;
-  void lengthen(lane& affected_lane, std::uint64_t written) noexcept;
-  void warm(lane& affected_lane, std::uint64_t written) noexcept;
+  void lengthen_all(std::uint32_t count) noexcept;
+  static std::optional<std::uint64_t> written_of_stream(const lane& affected_lane) noexcept;
+  bool lengthen(lane& affected_lane, std::uint64_t written) noexcept;
+  static std::uint64_t warm(lane& affected_lane, std::uint64_t written) noexcept;
   // By the lane itself, of a flight recorder: makes its pages from event `begin` on.
   void warm_rest(lane& affected_lane, std::uint64_t begin) noexcept;
   std::uint32_t module_of(const void* address) noexcept;
