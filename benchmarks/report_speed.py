@@ -90,13 +90,13 @@ def _measure(root: Path, case: ReportCase, rounds: int, patience: Patience) -> d
             watch.again()
             began = time.monotonic()
             round_costs = {JSON: _cost(run, "--json"), HTML: _cost(run, "--html", str(page))}
-            opened = _opened(root, page)
             others = watch.others()
             if patience.bears(others, time.monotonic() - began):
                 repeated += 1
                 continue
             disturbed.append(others or 0.0)
-            pages.append(opened)
+            # The browser's processes are not this one's children: they would count as others.
+            pages.append(_opened(root, page))
             for option, cost in round_costs.items():
                 costs[option].append(cost)
         return {

@@ -64,6 +64,7 @@ def test_the_summary_counts_only_what_every_pair_shows() -> None:
         row("e", [10.4] * 4 + [10.2]),
         row("f", [10.0] * 5, [11.0] * 5),
     ]
+    cases = [case | {"kept": ["A=1"]} for case in cases] + [row("nothing was kept", [7.0] * 5)]
     text = summary(read_list(), {"cases": cases})
     assert "Faster by 5 % or more: 2; by 20 % or more: 1." in text
     assert text.endswith("(interval wholly above 1.03): d, f.")
