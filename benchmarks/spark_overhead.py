@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import describe
-from benchmarks.running import BenchError
+from benchmarks.running import finished
 from benchmarks.spark_pooled import missing
 
 WORD = "spark-overhead"
@@ -52,10 +51,7 @@ def _measured(script: Path, tasks: int, level: str) -> tuple[float, float]:
         recorded = ["-m", "trimtab", "run", "-q", "-o", f"{folder}/run", "--", sys.executable]
         command = [sys.executable, *(recorded if level == RECORDED else []), str(script), str(tasks), folder]
         environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_END_S, env=environment)
-        if done.returncode != 0:
-            raise BenchError(f"{WORD}: {level}: exit code {done.returncode}: {done.stderr[-500:]}")
-        seconds, cpu_s = map(float, done.stdout.split()[-2:])
+        seconds, cpu_s = map(float, finished(command, _END_S, env=environment).split()[-2:])
         return seconds, cpu_s
 
 

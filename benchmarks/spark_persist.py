@@ -15,8 +15,8 @@ from typing import Any
 from trimtab.paths import spark_plugin
 
 from benchmarks.machine import describe
-from benchmarks.running import BenchError
-from benchmarks.spark_pooled import missing
+from benchmarks.running import finished
+from benchmarks.spark_pooled import missing, ratios_of
 
 WORD = "spark-persist"
 STOCK, POLICY, BY_HAND = "as written", "policy", "persisted by hand"
@@ -93,19 +93,12 @@ def _seconds(archive: Path, size: tuple[int, int, int], shape: str, setting: str
             "yes" if setting == BY_HAND else "no",
         ]
         environment = {**os.environ, "SPARK_HOME": str(_home())}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_END_S, env=environment)
-    if done.returncode != 0:
-        raise BenchError(f"{WORD}: {setting}: exit code {done.returncode}: {done.stderr[-500:]}")
-    return float(done.stdout.split()[-1])
+        return float(finished(command, _END_S, env=environment).split()[-1])
 
 
 def ratios(results: dict[str, Any], shape: str) -> dict[str, list[float]]:
     """Time with each setting divided by that as written, in the same round."""
-    seconds = {case["setting"]: case["seconds"] for case in results["cases"] if case["shape"] == shape}
-    return {
-        setting: [round(time / stock, 4) for time, stock in zip(times, seconds[STOCK], strict=True)]
-        for setting, times in seconds.items()
-    }
+    return ratios_of([case for case in results["cases"] if case["shape"] == shape], STOCK)
 
 
 def persist_table(results: dict[str, Any]) -> str:

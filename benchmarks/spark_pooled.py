@@ -137,9 +137,14 @@ class _Session:
 
 def ratios(results: dict[str, Any], delay_us: int) -> dict[str, list[float]]:
     """Time of each setting divided by that of stock Spark in the same round."""
-    seconds = {case["setting"]: case["seconds"] for case in results["cases"] if case["delay_us"] == delay_us}
+    return ratios_of([case for case in results["cases"] if case["delay_us"] == delay_us], STOCK)
+
+
+def ratios_of(cases: list[dict[str, Any]], basis: str) -> dict[str, list[float]]:
+    """Time of each setting divided by that of the setting `basis` in the same round."""
+    seconds = {case["setting"]: case["seconds"] for case in cases}
     return {
-        setting: [round(time / stock, 4) for time, stock in zip(times, seconds[STOCK], strict=True)]
+        setting: [round(time / reference, 4) for time, reference in zip(times, seconds[basis], strict=True)]
         for setting, times in seconds.items()
     }
 

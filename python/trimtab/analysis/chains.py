@@ -47,8 +47,8 @@ class Chain:
         process: that the subject is of, by place.
         begin_ns, end_ns: the part of the first wait that is charged so.
         links: the wait, the waits of those it waits for, and what the last one of these did.
-        tasks: in order of time, that the lane waited for, each of which became ready when the one before it ended; empty: fewer
-            than two.
+        tasks: those that the lane waited for, in order of time; each became ready when the one before it ended. Empty if there are
+            fewer than two.
     """
 
     cause: BlameCause
@@ -179,7 +179,7 @@ class _Lanes:
     first: Integers
 
     def chain(self, key: tuple[BlameCause, int, int], charge: np.void) -> Chain:
-        """Of one charge."""
+        """The chain that begins with the wait of one charge."""
         cause, subject, process = key
         begin, end = int(charge["begin_ns"]), int(charge["end_ns"])
         tasks: tuple[Link, ...] = ()

@@ -74,7 +74,7 @@ class Charge:
     """Lane time that was lost: in which share of the core time, why, and at which region or kind of task (NO_SUBJECT: none).
 
     `waiting`: the process that lost it, `process`: whose subject it is, both by place. `reason`: what is not known of
-    what is unattributed. `is_chained`: it was lost while OpenMP's tasks ran of which others had to let each one begin.
+    what is unattributed. `is_chained`: it was lost while OpenMP tasks ran one after another, each ready only when another one had ended.
     """
 
     share: str

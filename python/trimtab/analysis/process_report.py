@@ -163,7 +163,7 @@ class ProcessReport:
 
 
 def process_report(trace: Trace, symbols: Symbols, kept: KeptIntervals | None = None) -> ProcessReport:
-    """Everything of one process that a report needs of it; `kept`: as of ProcessReport."""
+    """Everything of one process that a report needs of it; `kept`: where its intervals are put when they are known."""
     places, keys = places_of(trace.process, symbols), keys_of(trace.process)
     return ProcessReport(
         trace,

@@ -248,7 +248,7 @@ class Stopped(BaseException):
 
 @contextmanager
 def stopped_by_signals(is_background: bool = False) -> Iterator[None]:
-    """Told to end within it, we raise Stopped: whoever runs a program ends it, too. What is ignored (nohup) stays so.
+    """Signals that ask the process to end raise Stopped, so that who runs a program can end that, too. Ignored ones (nohup) stay ignored.
 
     Args:
         is_background: SIGINT also where it is ignored, as scripts start what they put into the background with `&`.
