@@ -12,8 +12,9 @@ from typing import IO, Any
 
 import numpy as np
 
+from trimtab.export.arrow_items import ArrowItems
 from trimtab.export.cpus import HostTracks
-from trimtab.export.labels import ARROW_ROLES, CATEGORIES, FIGURES, Namer, figure_of, has_figures
+from trimtab.export.labels import CATEGORIES, FIGURES, Namer, figure_of, has_figures
 from trimtab.export.source import BLOCK, Advance, Integers, View
 from trimtab.model import Lane
 from trimtab.traces.arrows import FIRST_PARCEL, Flows
@@ -37,6 +38,7 @@ class Chrome:
         self._locks_left: dict[int, ByEntry] = {}
         self._entered = np.empty(0, np.int64)
         self._earliest = np.empty(0, np.int64)
+        self._touched = ArrowItems.none()
         metadata = _json({"tool": "trimtab", "notes": notes})
         stream.write(f'{{"displayTimeUnit":"ns","otherData":{metadata},"traceEvents":[\n'.encode())
         self._is_first = True
@@ -66,7 +68,7 @@ class Chrome:
                 ]
             )
             slices, namer = view.slices(lane), Namer(view.places)
-            self._earliest = _latest_changes(slices)
+            self._earliest, self._touched = _latest_changes(slices), ArrowItems.of(slices)
             for low in range(0, len(slices), BLOCK):
                 high = min(low + BLOCK, len(slices))
                 self._lines(self._block(view, lane, slices, low, high, namer))
@@ -128,29 +130,28 @@ class Chrome:
             yield from self._arrows(view, lane, slices, low, high)
 
     def _arrows(self, view: View, lane: Lane, slices: Slices, low: int, high: int) -> Iterator[str]:
-        is_shown = np.isin(slices.role[low:high], ARROW_ROLES) & (slices.change[low:high] != -1)
-        items = np.flatnonzero(is_shown) + low
-        starts = view.ns(slices.ticks[items])
-        # The slice of a lock begins with the wait for it, but the arrow comes when it is had.
-        locks = np.flatnonzero(slices.role[items] == Role.LOCK)
-        had = starts.copy()
-        entries = slices.source[items[locks]]
-        had[locks] = view.ns_of(lane.events["ticks"][entries])
-        # An arrow leaves a task where it ends: its last nanosecond still is inside.
-        partner = slices.partner[items]
-        ends = np.where(partner < 0, starts, np.maximum(view.ns(slices.ticks[partner]) - 1, starts))
-        if len(locks):
-            left = view.ns_of(self._locks_left[lane.id].of(entries).astype(np.uint64)) - 1
-            ends[locks] = np.minimum(ends[locks], np.maximum(left, starts[locks]))
-        for phase, at, flows in (
-            ("s", ends, view.arrows.leaving.get(lane.id)),
-            ("f", had, view.arrows.entering.get(lane.id)),
-        ):
-            if flows is not None:
-                earliest = view.ns(self._earliest[items])
-                yield from self._ends_of_arrows(
-                    view, lane, phase, (slices.source[items], earliest, at), flows
-                )
+        leaving, entering = view.arrows.leaving.get(lane.id), view.arrows.entering.get(lane.id)
+        if leaving is not None:
+            items = np.flatnonzero(self._touched.leaving[low:high]) + low
+            starts = view.ns(slices.ticks[items])
+            # An arrow leaves a task where it ends: its last nanosecond still is inside.
+            partner = slices.partner[items]
+            ends = np.where(partner < 0, starts, np.maximum(view.ns(slices.ticks[partner]) - 1, starts))
+            locks = np.flatnonzero(slices.role[items] == Role.LOCK)
+            if len(locks):
+                entries = slices.source[items[locks]]
+                left = view.ns_of(self._locks_left[lane.id].of(entries).astype(np.uint64)) - 1
+                ends[locks] = np.minimum(ends[locks], np.maximum(left, starts[locks]))
+            placed = slices.source[items], view.ns(self._earliest[items]), ends
+            yield from self._ends_of_arrows(view, lane, "s", placed, leaving)
+        if entering is not None:
+            items = np.flatnonzero(self._touched.entering[low:high]) + low
+            had = view.ns(slices.ticks[items])
+            # The slice of a lock begins with the wait for it, but the arrow comes when it is had.
+            locks = np.flatnonzero(slices.role[items] == Role.LOCK)
+            had[locks] = view.ns_of(lane.events["ticks"][slices.source[items[locks]]])
+            placed = slices.source[items], had, had
+            yield from self._ends_of_arrows(view, lane, "f", placed, entering)
 
     def _ends_of_arrows(
         self, view: View, lane: Lane, phase: str, items: tuple[Integers, Integers, Integers], flows: Flows

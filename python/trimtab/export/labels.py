@@ -34,11 +34,6 @@ CATEGORIES = {
     Role.GIVES: "task",
     Role.SENDS: "task",
 }
-# What arrows begin and end at.
-ARROW_ROLES = [
-    int(role)
-    for role in (Role.TASK, Role.PART, Role.TASK_CREATED, Role.TASK_READY, Role.GIVES, Role.SENDS, Role.LOCK)
-]
 # Figures beside the name: what they are called, the field that has them, and whether it is signed. Names that end
 # in "_ns" are of ticks.
 FIGURES: dict[Role, tuple[tuple[str, str, bool], ...]] = {

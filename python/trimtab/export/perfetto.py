@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.export import wire
+from trimtab.export.arrow_items import ArrowItems
 from trimtab.export.cpus import HostTracks
-from trimtab.export.labels import ARROW_ROLES, CATEGORIES, FIGURES, Namer, figure_of, has_figures
+from trimtab.export.labels import CATEGORIES, FIGURES, Namer, figure_of, has_figures
 from trimtab.export.source import BLOCK, Advance, Integers, Series, View
 from trimtab.model import Lane
 from trimtab.traces.arrows import FIRST_PARCEL
@@ -81,6 +82,7 @@ class Perfetto:
         self._stream = stream
         self._sequence = 1
         self._arrow_base = 0
+        self._touched = ArrowItems.none()
         self._uuid = 0
 
     def _next_uuid(self) -> int:
@@ -128,6 +130,7 @@ class Perfetto:
         self._begin_sequence(track)
         namer = Namer(view.places)
         slices = view.slices(lane)
+        self._touched = ArrowItems.of(slices).entering_after_waits(slices)
         already_interned = 0
         if view.is_cut(lane) and len(slices):
             self._gap(view, slices)
@@ -178,7 +181,9 @@ class Perfetto:
         time = wire.padded(view.ns(slices.ticks[low:high]), _TIME)
         change, source = slices.change[low:high], slices.source[low:high]
         role = slices.role[low:high]
-        leaving, entering = _arrows_at(view, lane, slices, low, high, base=self._arrow_base)
+        leaving, entering = _arrows_at(
+            view, lane, (low, slices.source[low:high]), self._touched, base=self._arrow_base
+        )
         shown = _Shown(view, lane, source, names, leaving, entering)
         figured = np.ones(high - low, np.bool_)
         work = np.flatnonzero(role == Role.WORK)
@@ -312,24 +317,19 @@ class _Shown:
 
 
 def _arrows_at(
-    view: View, lane: Lane, slices: Slices, low: int, high: int, *, base: int
+    view: View, lane: Lane, block: tuple[int, Integers], touched: ArrowItems, *, base: int
 ) -> tuple[_Touching, _Touching]:
-    """Numbers of arrows are unique in the whole trace: `base` are those of the processes before."""
-    leaving, entering = _Touching(high - low), _Touching(high - low)
-    arrows = view.arrows
-    if not arrows.leaving and not arrows.entering:
-        return leaving, entering
-    role, change, source = slices.role[low:high], slices.change[low:high], slices.source[low:high]
-    begins = np.isin(role, ARROW_ROLES) & (change != -1)
-    # The slice of a lock begins with the wait for it, but the arrow comes when it is had.
-    had = (role == Role.LOCK_WAIT) & (change == -1)
-    waited = (role == Role.LOCK) & np.isin(source, slices.source[slices.role == Role.LOCK_WAIT])
+    """Of a block, which begins at an item and shows these events. Numbers of arrows are unique in the whole trace: `base` are
+    those of the processes before."""
+    low, source = block
+    high = low + len(source)
+    leaving, entering = _Touching(len(source)), _Touching(len(source))
     for touching, is_touched, flows in (
-        (leaving, begins, arrows.leaving.get(lane.id)),
-        (entering, (begins & ~waited) | had, arrows.entering.get(lane.id)),
+        (leaving, touched.leaving, view.arrows.leaving.get(lane.id)),
+        (entering, touched.entering, view.arrows.entering.get(lane.id)),
     ):
         if flows is not None:
-            items = np.flatnonzero(is_touched)
+            items = np.flatnonzero(is_touched[low:high])
             counts, numbers = flows.at(source[items])
             touching.add(items, counts, np.where(numbers < FIRST_PARCEL, numbers + np.uint64(base), numbers))
     return leaving, entering

@@ -91,7 +91,7 @@ class Slices:
     """Begins (change 1), ends (-1) and instants (0) of a lane in order of time; every begin has its end.
 
     `ticks` count from the process's start, `source` is the event it comes from, `partner` the begin's end and
-    the end's begin (-1 for instants).
+    the end's begin (-1 for instants). `is_cut`: slices that crossed are in pieces, several of one event.
     """
 
     ticks: Integers
@@ -99,6 +99,7 @@ class Slices:
     role: NDArray[np.uint8]
     source: NDArray[Any]
     partner: NDArray[Any]
+    is_cut: bool
 
     def __len__(self) -> int:
         return len(self.ticks)
@@ -137,14 +138,16 @@ def lane_slices(events: Records, start: int, end: int, ns_per_tick: float) -> Sl
     items.ticks = np.maximum.accumulate(items.ticks) if len(items.ticks) else items.ticks
     whole = _completed(items, end)
     partner = _partners(whole.change)
-    if not _is_matched(events, whole, partner):
+    is_cut = not _is_matched(events, whole, partner)
+    if is_cut:
         whole = _completed(_repaired(events, items), end)
         partner = _partners(whole.change)
     begins = np.flatnonzero((whole.change == 1) & (whole.role == Role.TASK))
     later_parts = begins[events["kind"][whole.source[begins]] == EventKind.TASK_RESUMED]
     whole.role[later_parts] = whole.role[partner[later_parts]] = int(Role.PART)
     count = max(len(whole.ticks), len(events))
-    return Slices(whole.ticks, whole.change, whole.role, small(whole.source, count), small(partner, count))
+    source = small(whole.source, count)
+    return Slices(whole.ticks, whole.change, whole.role, source, small(partner, count), is_cut)
 
 
 def _in_order(events: Records, ticks: Integers, end: int, long_wait: int) -> _Items:
