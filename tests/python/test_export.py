@@ -396,6 +396,34 @@ def test_arrows_of_chrome_never_end_before_they_begin(tmp_path: Path, giver_lane
 
 
 @pytest.mark.parametrize("to", ["perfetto", "chrome"])
+def test_a_task_that_is_cut_in_pieces_has_its_arrows_once(tmp_path: Path, to: str) -> None:
+    """Task 1 ends inside of task 2, which is shown in two pieces, and task 3 depends on task 2."""
+    events = [
+        event(1000, EventKind.TASK_BEGIN, TASK, a=1),
+        event(1500, EventKind.TASK_CREATED, TASK, a=2, b=1),
+        event(2000, EventKind.TASK_BEGIN, TASK, a=2),
+        event(3000, EventKind.TASK_END, TASK, a=1),
+        event(4000, EventKind.TASK_END, TASK, a=2),
+        event(5000, EventKind.TASK_BEGIN, TASK, a=3),
+        event(5000, EventKind.EDGE, TASK, a=2, b=3, arg=WaitCause.OTHER),
+        event(6000, EventKind.TASK_END, TASK, a=3),
+    ]
+    kinds = [subject(TASK, SubjectKind.TASK, name="t")]
+    run = write_run(tmp_path / "run", ProcessFiles([LaneFile([], events)], kinds))
+    path = exported(run, to, tmp_path / "exported")
+    slices, flows, ends = query(
+        path,
+        "select count(*) as n from slice where category = 'task' and dur > 0",
+        "select count(*) as n from flow",
+        "select o.ts - s.ts as left, o.dur as length from flow join slice o on slice_out = o.id"
+        " join slice s on s.ts = (select min(ts) from slice where dur > 0) order by o.ts",
+    )
+    assert (slices[0]["n"], flows[0]["n"]) == (4, 2)
+    # The maker's arrow leaves an instant, the dependence the second piece.
+    assert (ends[1]["left"], ends[1]["length"]) == (2000, 1000)
+
+
+@pytest.mark.parametrize("to", ["perfetto", "chrome"])
 def test_what_a_ring_lost_is_told(tmp_path: Path, to: str) -> None:
     events = [
         event(1000 * at, EventKind.WORK_BEGIN if at % 2 else EventKind.WORK_END, REGION, a=at // 2)
