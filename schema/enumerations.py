@@ -752,6 +752,20 @@ COUNTER_NAME = Enumeration(
         Value(
             10, "first_thread_time", "CPU time of the process's first thread", label="first thread's CPU time"
         ),
+        Value(
+            11,
+            "ended_threads_delay",
+            "threads that ended had been ready to run without a CPU",
+            label="run delay of ended threads",
+        ),
+        Value(12, "looks_at_threads", "times that the states of all threads were read", label="looks at threads"),
+        Value(13, "idle_no_thread", "CPUs for which there was no thread", label="idle: no thread"),
+        Value(14, "idle_for_threads", "threads waited for each other", label="idle: waits for threads"),
+        Value(15, "idle_for_files", "threads waited for files", label="idle: waits for files"),
+        Value(16, "idle_for_messages", "threads waited for messages", label="idle: waits for messages"),
+        Value(17, "idle_for_programs", "threads waited for other programs", label="idle: waits for programs"),
+        Value(18, "idle_for_time", "threads slept", label="idle: sleeps"),
+        Value(19, "idle_otherwise", "threads waited for something else", label="idle: other waits"),
     ),
     is_text=True,
     is_written=True,

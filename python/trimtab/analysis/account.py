@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from trimtab.analysis.blocked import blocked_share_outside
 from trimtab.analysis.overhead import own_cost
+from trimtab.analysis.plain_threads import share_without_thread
 from trimtab.analysis.samples import last_value
 from trimtab.analysis.workers import Worker, beside_tasks_s, workers_of
 from trimtab.model import NO_SUBJECT, UNKNOWN, Process, Records
@@ -68,7 +69,8 @@ def run_delay_s(process: Process) -> float:
     """Time that the process's threads were runnable without a CPU, seconds (schedstat)."""
     if any(lane.is_thread for lane in process.lanes):
         return float(sum(lane.header["run_delay_ns"] for lane in process.lanes)) * 1e-9
-    return last_value(process, CounterName.PROCESS_RUN_DELAY) or 0.0
+    counters = CounterName.PROCESS_RUN_DELAY, CounterName.ENDED_THREADS_DELAY
+    return sum(last_value(process, name) or 0.0 for name in counters)
 
 
 def account(process: Process, wall_s: float) -> Account:
@@ -333,6 +335,9 @@ def _without_regions(process: Process, wall_s: float, cpus: float, delay: float)
     others = other_threads_s(process)
     if others == 0.0 or (others is None and used <= wall_s * 1.05):
         parts["serial"] = max(cpus - 1.0, 0.0) * wall_s
+    else:
+        idle = max(capacity - parts["work"] - parts["run_delay"], 0.0)
+        parts["serial"] = idle * share_without_thread(process)
     return parts
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from trimtab.analysis.account import SHARES
 from trimtab.analysis.diagnosis import Charge, Diagnosis, PathShare
 from trimtab.analysis.job import Job
+from trimtab.analysis.plain_threads import LOOKS, idle_waits
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.model.report import Blamed, Kernel, Pop, Region, RunPhase
@@ -128,12 +129,22 @@ def _of_process(job: Job, place: int, name: str) -> Iterator[_Part]:
         return
     parts = list(_serial(job, place, seconds)) if name == "serial" else list(_by_events(job, place, name))
     parts = parts or (list(_by_regions(process.regions)) if name == "barrier_wait" else [])
+    parts = parts or (list(_by_looks(process.trace)) if name == "unattributed" else [])
     parts = parts or [_usual(name)]
     total = sum(part.weight for part in parts)
     least = _ROUNDING * account.cpus * account.wall_s
     for part in parts:
         if (own := part.weight * seconds / total) > least:
             yield replace(part, weight=own)
+
+
+def _by_looks(trace: Trace) -> Iterator[_Part]:
+    """Of a program without lanes, what its threads waited for."""
+    for wait in idle_waits(trace.process):
+        if wait.cause is BlameCause.UNATTRIBUTED:
+            yield _Part(wait.cause, None, None, LOOKS, wait.seconds, wait.text)
+        else:
+            yield _Part(wait.cause, wait.text, wait.text, LOOKS, wait.seconds)
 
 
 def _by_events(job: Job, place: int, name: str) -> Iterator[_Part]:

@@ -516,6 +516,15 @@ class CounterName(str, Enum):
     PAGE_FAULT_COST = "page fault cost"  # of the first use of a page
     PAGE_RELEASE_COST = "page release cost"  # of giving a page back
     FIRST_THREAD_TIME = "first thread's CPU time"  # CPU time of the process's first thread
+    ENDED_THREADS_DELAY = "run delay of ended threads"  # threads that ended had been ready to run without a CPU
+    LOOKS_AT_THREADS = "looks at threads"  # times that the states of all threads were read
+    IDLE_NO_THREAD = "idle: no thread"  # CPUs for which there was no thread
+    IDLE_FOR_THREADS = "idle: waits for threads"  # threads waited for each other
+    IDLE_FOR_FILES = "idle: waits for files"  # threads waited for files
+    IDLE_FOR_MESSAGES = "idle: waits for messages"  # threads waited for messages
+    IDLE_FOR_PROGRAMS = "idle: waits for programs"  # threads waited for other programs
+    IDLE_FOR_TIME = "idle: sleeps"  # threads slept
+    IDLE_OTHERWISE = "idle: other waits"  # threads waited for something else
 
     def __str__(self) -> str:
         return str(self.value)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from trimtab.analysis.plain_threads import LOOKS
 from trimtab.model.report import Blamed, Report, RunPhase
 from trimtab.text.console import table
 from trimtab.text.units import percent, seconds
@@ -40,6 +41,8 @@ def _mostly(phase: RunPhase) -> str:
 
 def _words(blamed: Blamed) -> str:
     at = f" at {blamed.subject}" if blamed.subject is not None else ""
+    if blamed.basis == LOOKS and blamed.reason is not None:
+        at = f" ({blamed.reason})"
     return f"{blamed.cause}{at} {percent(blamed.share)}"
 
 

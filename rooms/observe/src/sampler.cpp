@@ -12,6 +12,7 @@
 
 #include "probes/instances.hpp"
 #include "trimtab/base/background.hpp"
+#include "trimtab/base/own_threads.hpp"
 #include "trimtab/base/signals_held.hpp"
 #include "trimtab/base/system_calls.hpp"
 #include "trimtab/base/topology.hpp"
@@ -42,6 +43,7 @@ struct active_probe {
   std::uint64_t period_ns;
   std::uint64_t next_ns;
   double cost_ns;  // CPU time of one sample, smoothed
+  double share;    // of one CPU; 0: an equal part of what all share
 };
 
 struct sampler_state {
@@ -51,7 +53,7 @@ struct sampler_state {
   active_probe active[max_probes] = {};
   // Raised once the probes have started; under start_lock.
   unsigned active_count = 0;
-  bool is_started = false;
+  std::atomic<bool> is_started{false};
   std::atomic<bool> is_stopping{false};
   // A thread of an older generation ends by itself (a child of fork has none of its own to end). Also the word that the
   // thread sleeps on: who changes it may wake the thread.
@@ -106,7 +108,7 @@ void start_probes(recorder& to) noexcept {
     // A sampler asked to be faster or slower takes its probes along.
     const std::uint64_t period = row->period_ms * ns_per_ms * state.options.period_ms / usual_period_ms;
     // What it reads to start need not be read again at once.
-    if (instance->start(to, "")) state.active[count++] = {instance, period, base::monotonic_ns() + period, 0};
+    if (instance->start(to, "")) state.active[count++] = {instance, period, base::monotonic_ns() + period, 0, row->own_share};
   }
   state.active_count = count;
 }
@@ -151,7 +153,8 @@ double sample_due(recorder& to, base::ticks at, std::uint64_t mono) noexcept {
     active_entry.what->sample(to, at);
     const auto cost = static_cast<double>(own_cpu_ns() - begin);
     active_entry.cost_ns = active_entry.cost_ns == 0 ? cost : 0.75 * active_entry.cost_ns + 0.25 * cost;
-    const auto affordable = static_cast<std::uint64_t>(active_entry.cost_ns * state.active_count / (most_own_share / 2));
+    const double share = active_entry.share > 0 ? active_entry.share : most_own_share / 2 / state.active_count;
+    const auto affordable = static_cast<std::uint64_t>(active_entry.cost_ns / share);
     active_entry.next_ns = mono + (affordable > active_entry.period_ns ? affordable : active_entry.period_ns);
     all += cost;
   }
@@ -214,6 +217,7 @@ void start_thread(recorder& to) noexcept {
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, stack_bytes);
   const base::signals_held held;  // every signal of the process stays the program's: the thread inherits a full mask
+  const base::own_thread_made own;
   pthread_t created;
   state.generation_made = state.generation.load(std::memory_order_relaxed);
   int error = pthread_create(&created, &attributes, run, &to);
@@ -228,6 +232,18 @@ void start_thread(recorder& to) noexcept {
   if (error != 0)
     to.unavailable("figures over time", "no further thread could be made", "raise the limit on processes (ulimit -u)");
   pthread_attr_destroy(&attributes);
+}
+
+// True for the caller that started them, who makes the thread then.
+bool start_probes_once(recorder& to) noexcept {
+  state.start_lock.lock();
+  const bool is_first = !state.is_started && !state.is_stopping.load(std::memory_order_relaxed);
+  if (is_first) {
+    state.is_started = true;
+    start_probes(to);
+  }
+  state.start_lock.unlock();
+  return is_first;
 }
 
 // Takes tick_lock, but does not wait for it forever: the sampler may be starved or gone.
@@ -268,15 +284,17 @@ void sampler_configure(const sampler_options& options) noexcept {
 void sampler_lane_opened(recorder& to, lane& opened) noexcept {
   if (!base::may_call_system()) return;
   const base::signals_held held;
-  state.start_lock.lock();
-  const bool is_first = !state.is_started && !state.is_stopping.load(std::memory_order_relaxed);
-  if (is_first) {
-    state.is_started = true;
-    start_probes(to);
-  }
-  state.start_lock.unlock();
+  const bool is_first = start_probes_once(to);
   for (unsigned i = 0; i < state.active_count; ++i) state.active[i].what->lane_opened(to, opened);
   if (is_first) start_thread(to);
+}
+
+void sampler_thread_made(recorder& to) noexcept {
+  if (state.is_started.load(std::memory_order_relaxed) || !base::may_call_system()) return;
+  const int saved = errno;
+  const base::signals_held held;
+  if (start_probes_once(to)) start_thread(to);
+  errno = saved;
 }
 
 void sampler_lane_closed(recorder& to, lane& opened) noexcept {

@@ -10,6 +10,7 @@
 #include "steering.hpp"
 #include "trimtab/base/own_heap.hpp"
 #include "trimtab/base/topology.hpp"
+#include "trimtab/observe/plain_threads.hpp"
 #include "trimtab/observe/probe.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/openmp/openmp.hpp"
@@ -33,6 +34,7 @@ void lane_opened(observe::recorder& owner, observe::lane& opened) noexcept {
 void child_after_fork() noexcept {
   base::own_heap::after_fork();
   steering_after_fork();
+  observe::plain_threads::after_fork();
   observe::sampler_after_fork();
   observe::the_recorder.after_fork();
   openmp::after_fork();

@@ -8,6 +8,7 @@ namespace trimtab::observe {
 probe* threads_probe_instance();
 // As the probe of threads saw it last: the lanes' threads were ready to run, and without a CPU, for 5 % of their time.
 bool do_threads_lack_cpus() noexcept;
+probe* thread_states_probe_instance();
 probe* switches_probe_instance();
 probe* cpu_probe_instance();
 probe* memory_probe_instance();

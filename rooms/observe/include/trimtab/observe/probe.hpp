@@ -38,13 +38,15 @@ struct probe_row {
   std::uint32_t period_ms;         // shortest; stretched when the probe turns out to be expensive
   probe* (*instance)();            // static storage, one per process
   bool counts_from_begin = false;  // also of a process without lanes: started and stopped at its end
+  double own_share = 0;            // of one CPU, that its samples may take; 0: an equal part of what all share
 };
 
 // All probes, in the order of docs; ends with a row whose name is nullptr.
 extern const probe_row* const probe_table;
 
-// The sampler thread: started with the first lane (a program that never records stays single-threaded), blocks
-// all signals, wakes every period_ms, and stretches its periods so that its CPU time stays under 0.2 %.
+// The sampler thread: started with the first lane or the program's second thread (a program with one thread keeps to it), blocks
+// all signals, wakes every period_ms, and stretches its periods so that its CPU time stays under 0.2 %, and 0.1 % more in a
+// program whose threads are no lanes.
 struct sampler_options {
   std::uint32_t period_ms = 10;
   const char* probes = nullptr;  // comma list; nullptr: the defaults. "+NAME" adds to the defaults, "none"
@@ -55,6 +57,7 @@ struct sampler_options {
 void sampler_configure(const sampler_options& options) noexcept;
 void sampler_lane_opened(recorder& to, lane& opened) noexcept;  // starts the thread when it is the first
 void sampler_lane_closed(recorder& to, lane& opened) noexcept;
+void sampler_thread_made(recorder& to) noexcept;  // the program has made one: starts the sampler's if there is none yet
 // Last samples at orderly exit; the thread does nothing more. Waits for it at most 50 ms. Idempotent.
 void sampler_stop(recorder& to) noexcept;
 // The same samples without an end: before exec or _exit, which may fail or not be orderly. Waits as above.

@@ -48,6 +48,16 @@ inline constexpr char huge_pages[] = "huge pages";                      // memor
 inline constexpr char page_fault_cost[] = "page fault cost";            // of the first use of a page
 inline constexpr char page_release_cost[] = "page release cost";        // of giving a page back
 inline constexpr char first_thread_time[] = "first thread's CPU time";  // CPU time of the process's first thread
+// threads that ended had been ready to run without a CPU
+inline constexpr char ended_threads_delay[] = "run delay of ended threads";
+inline constexpr char looks_at_threads[] = "looks at threads";           // times that the states of all threads were read
+inline constexpr char idle_no_thread[] = "idle: no thread";              // CPUs for which there was no thread
+inline constexpr char idle_for_threads[] = "idle: waits for threads";    // threads waited for each other
+inline constexpr char idle_for_files[] = "idle: waits for files";        // threads waited for files
+inline constexpr char idle_for_messages[] = "idle: waits for messages";  // threads waited for messages
+inline constexpr char idle_for_programs[] = "idle: waits for programs";  // threads waited for other programs
+inline constexpr char idle_for_time[] = "idle: sleeps";                  // threads slept
+inline constexpr char idle_otherwise[] = "idle: other waits";            // threads waited for something else
 }  // namespace counter_name
 
 }  // namespace trimtab::observe::words
