@@ -755,10 +755,12 @@ COUNTER_NAME = Enumeration(
         Value(
             11,
             "ended_threads_delay",
-            "threads that ended had been ready to run without a CPU",
+            "threads that ended had waited for a CPU",
             label="run delay of ended threads",
         ),
-        Value(12, "looks_at_threads", "times that the states of all threads were read", label="looks at threads"),
+        Value(
+            12, "looks_at_threads", "times that the states of all threads were read", label="looks at threads"
+        ),
         Value(13, "idle_no_thread", "CPUs for which there was no thread", label="idle: no thread"),
         Value(14, "idle_for_threads", "threads waited for each other", label="idle: waits for threads"),
         Value(15, "idle_for_files", "threads waited for files", label="idle: waits for files"),

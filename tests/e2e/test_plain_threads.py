@@ -41,7 +41,10 @@ int main(void) {
 NOTHING = "static int prepare(void) { return 0; }\n"
 # Of each program: what its threads do, and how the largest part of idle time is called. The waits take most of the time by far.
 PROGRAMS = {
-    "sleep": (NOTHING + "static void* body(void* n) { pause_ms(900); return n; }", "threads slept until a time"),
+    "sleep": (
+        NOTHING + "static void* body(void* n) { pause_ms(900); return n; }",
+        "threads slept until a time",
+    ),
     "lock": (
         # One spins with the lock: the three others, and who joins, have nothing else to wait for.
         NOTHING
@@ -94,7 +97,9 @@ def largest(report: dict[str, Any]) -> str:
 
 
 def check_sums(report: dict[str, Any]) -> None:
-    assert sum(entry["share"] for entry in report["blame"]) == pytest.approx(1 - report["efficiency"], abs=1e-3)
+    assert sum(entry["share"] for entry in report["blame"]) == pytest.approx(
+        1 - report["efficiency"], abs=1e-3
+    )
 
 
 @pytest.mark.parametrize("kind", PROGRAMS)

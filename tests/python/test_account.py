@@ -264,6 +264,49 @@ def test_threads_without_regions_are_not_serial(tmp_path: Path) -> None:
     check(report_of(tmp_path, process), work=0.5, run_delay=0.1, unattributed=0.4)
 
 
+def of_looks(values: dict[str, float], user: float = 4.0) -> ProcessFiles:
+    """Ten seconds on four CPUs; `values`: of counters at the end."""
+    names = [counter(number, name, "s") for number, name in enumerate(values, 1)]
+    samples = [(10.0, number, value) for number, value in enumerate(values.values(), 1)]
+    return ProcessFiles(user=user, names=names, samples=samples)
+
+
+def test_run_delay_of_ended_threads_counts(tmp_path: Path) -> None:
+    delays = {"process run delay": 4.0, "run delay of ended threads": 8.0}
+    check(report_of(tmp_path, of_looks(delays, user=20.0)), work=0.5, run_delay=0.3, unattributed=0.2)
+
+
+def test_idle_time_without_lanes_is_divided_as_the_looks_say(tmp_path: Path) -> None:
+    """Of 36 s without work the looks saw 24: as many of each kind, and CPUs without a thread for a quarter."""
+    looks = {
+        "first thread's CPU time": 1.0,
+        "looks at threads": 50.0,
+        "idle: no thread": 6.0,
+        "idle: waits for threads": 9.0,
+        "idle: waits for files": 3.0,
+        "idle: sleeps": 6.0,
+    }
+    report = report_of(tmp_path, of_looks(looks))
+    check(report, work=0.1, serial=0.225, unattributed=0.675)
+    blame = {(entry["cause"], entry["subject"] or entry["reason"]): entry for entry in report["blame"]}
+    idle = 0.9
+    assert {about: entry["share"] for about, entry in blame.items()} == {
+        ("serial part", None): pytest.approx(idle / 4),
+        ("unattributed", "threads waited for each other: a lock, a condition, a join"): pytest.approx(
+            idle * 9 / 24
+        ),
+        ("blocking I/O", "waits for files"): pytest.approx(idle / 8),
+        ("unattributed", "threads slept until a time"): pytest.approx(idle / 4),
+    }
+    assert {entry["basis"] for entry in report["blame"]} == {"profile", "looks at threads"}
+
+
+def test_looks_that_saw_no_idle_cpu_explain_nothing(tmp_path: Path) -> None:
+    report = report_of(tmp_path, of_looks({"looks at threads": 3.0, "idle: sleeps": 0.0}, user=20.0))
+    (entry,) = report["blame"]
+    assert (entry["cause"], entry["basis"]) == ("unattributed", "profile")
+
+
 def test_own_cost_is_runtime(tmp_path: Path) -> None:
     # 1 M regions, which cost each of four threads, 2 M waits, and a loop of 5 M chunks.
     rows = [

@@ -33,6 +33,14 @@ def test_other_threads_are_no_serial_part(tmp_path: Path) -> None:
     assert limit_of(report).startswith("threads that are not OpenMP's: on average 0.9 of 2 CPUs were used")
 
 
+def test_what_other_threads_wait_for_is_named(tmp_path: Path) -> None:
+    names = [counter(1, FIRST, "s"), counter(2, "idle: waits for messages", "s")]
+    process = ProcessFiles(user=8.0, names=names, samples=[(10.0, 1, 1.0), (10.0, 2, 5.0)], cpus=2.0)
+    assert limit_of(report_of(tmp_path, process)).endswith(
+        "; 60% of the core time: waits for sockets, pipes or a terminal"
+    )
+
+
 def test_one_thread_is_a_serial_part(tmp_path: Path) -> None:
     report = report_of(tmp_path, of_threads(10.4, 10.6))
     assert report.time is not None

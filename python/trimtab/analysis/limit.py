@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trimtab.analysis.other_threads import other_threads
+from trimtab.analysis.plain_threads import LOOKS
 from trimtab.model.report import Report
 
 # Of the core time.
@@ -41,10 +42,11 @@ def _without_findings(report: Report) -> str:
     if not report.regions and others:
         cpus = report.cpus_available or 1.0
         used = report.os.cpu_s / max(report.observed_s, 1e-12)
-        return (
+        text = (
             f"threads that are not OpenMP's: on average {used:.2g} of {cpus:g} CPUs were used; the first thread used "
             f"{others.first_s:.3g} s of {others.cpu_s:.3g} s CPU time"
         )
+        return text + next(_longest_wait(report), "")
     if not report.regions and report.os.cpu_s < (1 - _MUCH_BLOCKED) * report.observed_s:
         delay = sum(_share(report, name) for name in ("run_delay",)) * (report.capacity_s or 0.0)
         blocked = max(report.observed_s - report.os.cpu_s - delay, 0.0)
@@ -58,6 +60,13 @@ def _without_findings(report: Report) -> str:
     if report.blame:
         return f"{report.blame[0].cause} takes {report.blame[0].share:.0%} of the core time"
     return "not known: no parallel work was observed"
+
+
+def _longest_wait(report: Report) -> Iterator[str]:
+    """What the threads waited for while most CPUs were idle."""
+    for blamed in report.blame:
+        if blamed.basis == LOOKS and blamed.share >= 1 - _BALANCED:
+            yield f"; {blamed.share:.0%} of the core time: {blamed.subject or blamed.reason}"
 
 
 def _share(report: Report, name: str) -> float:

@@ -8,11 +8,16 @@ from trimtab.analysis.samples import last_value
 from trimtab.model import Process
 from trimtab.model.enumerations import BlameCause, CounterName
 
-LOOKS = "looks at threads"
+# The basis of what rests on them.
+LOOKS = str(CounterName.LOOKS_AT_THREADS)
 _BLOCKED = BlameCause.BLOCKING_IO
 # Cause, what is said of it, and the counter of idle CPU time that belongs to it.
 _WAITS = (
-    (BlameCause.UNATTRIBUTED, "threads waited for each other: a lock, a condition, a join", CounterName.IDLE_FOR_THREADS),
+    (
+        BlameCause.UNATTRIBUTED,
+        "threads waited for each other: a lock, a condition, a join",
+        CounterName.IDLE_FOR_THREADS,
+    ),
     (_BLOCKED, "waits for files", CounterName.IDLE_FOR_FILES),
     (_BLOCKED, "waits for sockets, pipes or a terminal", CounterName.IDLE_FOR_MESSAGES),
     (_BLOCKED, "waits for other programs", CounterName.IDLE_FOR_PROGRAMS),

@@ -516,7 +516,7 @@ class CounterName(str, Enum):
     PAGE_FAULT_COST = "page fault cost"  # of the first use of a page
     PAGE_RELEASE_COST = "page release cost"  # of giving a page back
     FIRST_THREAD_TIME = "first thread's CPU time"  # CPU time of the process's first thread
-    ENDED_THREADS_DELAY = "run delay of ended threads"  # threads that ended had been ready to run without a CPU
+    ENDED_THREADS_DELAY = "run delay of ended threads"  # threads that ended had waited for a CPU
     LOOKS_AT_THREADS = "looks at threads"  # times that the states of all threads were read
     IDLE_NO_THREAD = "idle: no thread"  # CPUs for which there was no thread
     IDLE_FOR_THREADS = "idle: waits for threads"  # threads waited for each other

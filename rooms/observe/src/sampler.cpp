@@ -108,7 +108,8 @@ void start_probes(recorder& to) noexcept {
     // A sampler asked to be faster or slower takes its probes along.
     const std::uint64_t period = row->period_ms * ns_per_ms * state.options.period_ms / usual_period_ms;
     // What it reads to start need not be read again at once.
-    if (instance->start(to, "")) state.active[count++] = {instance, period, base::monotonic_ns() + period, 0, row->own_share};
+    if (instance->start(to, ""))
+      state.active[count++] = {instance, period, base::monotonic_ns() + period, 0, row->own_share};
   }
   state.active_count = count;
 }

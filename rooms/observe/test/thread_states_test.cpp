@@ -1,4 +1,6 @@
 // What threads wait for, from the kernel's text, and which idle CPUs that explains.
+#include "probes/thread_states.hpp"
+
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,7 +10,6 @@
 #include <thread>
 
 #include "probe_fixture.hpp"
-#include "probes/thread_states.hpp"
 #include "trimtab/observe/plain_threads.hpp"
 
 namespace trimtab::observe::testing {
@@ -62,8 +63,8 @@ state_counts counts_of(std::initializer_list<std::pair<thread_state, unsigned>> 
 double waiting(const idle_cpus& idle, thread_state state) { return idle.waiting[static_cast<std::size_t>(state)]; }
 
 TEST(idle_cpus, are_charged_to_what_the_threads_wait_for) {
-  const idle_cpus idle = idle_cpus_of(
-      counts_of({{thread_state::runs, 1}, {thread_state::for_threads, 3}, {thread_state::for_files, 1}}), 4);
+  const idle_cpus idle =
+      idle_cpus_of(counts_of({{thread_state::runs, 1}, {thread_state::for_threads, 3}, {thread_state::for_files, 1}}), 4);
   EXPECT_DOUBLE_EQ(idle.no_thread, 0);
   EXPECT_DOUBLE_EQ(waiting(idle, thread_state::for_threads), 3 * 0.75);
   EXPECT_DOUBLE_EQ(waiting(idle, thread_state::for_files), 3 * 0.25);

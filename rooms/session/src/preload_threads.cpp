@@ -31,9 +31,7 @@ struct end_of_threads {
   bool is_there;
 
   end_of_threads() noexcept : is_there(pthread_key_create(&key, thread_ends) == 0) {}
-  static void thread_ends(void* place) noexcept {
-    observe::plain_threads::end(reinterpret_cast<std::uintptr_t>(place) - 1);
-  }
+  static void thread_ends(void* place) noexcept { observe::plain_threads::end(reinterpret_cast<std::uintptr_t>(place) - 1); }
 };
 
 const end_of_threads& ends() noexcept {

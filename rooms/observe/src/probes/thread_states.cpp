@@ -1,5 +1,5 @@
-// What the threads of a program without lanes do: std::thread, thread pools, other runtimes. Looks at them from time to time,
-// at irregular times, so that no period of the program's own matters.
+// What the threads of a program without lanes do: std::thread, thread pools, other runtimes. Looks at them from time to
+// time, at irregular times, so that no period of the program's own matters.
 #include "thread_states.hpp"
 
 #include <sys/stat.h>
@@ -53,8 +53,8 @@ bool waits_for_messages(long call) noexcept {
 #ifdef SYS_poll
   if (is_one_of(call, {SYS_poll, SYS_select, SYS_epoll_wait})) return true;
 #endif
-  return is_one_of(call, {SYS_ppoll, SYS_pselect6, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg,
-                          SYS_sendto, SYS_sendmsg, SYS_sendmmsg, SYS_accept, SYS_accept4, SYS_connect});
+  return is_one_of(call, {SYS_ppoll, SYS_pselect6, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_recvfrom, SYS_recvmsg,
+                          SYS_recvmmsg, SYS_sendto, SYS_sendmsg, SYS_sendmmsg, SYS_accept, SYS_accept4, SYS_connect});
 }
 
 bool is_of_a_descriptor(long call) noexcept {
@@ -66,9 +66,10 @@ bool waits_for_files(long call) noexcept {
 #ifdef SYS_open
   if (is_one_of(call, {SYS_open, SYS_stat, SYS_lstat, SYS_rename, SYS_unlink, SYS_mkdir})) return true;
 #endif
-  return is_one_of(call, {SYS_openat, SYS_newfstatat, SYS_statx, SYS_fsync, SYS_fdatasync, SYS_sync, SYS_syncfs, SYS_msync,
-                          SYS_sync_file_range, SYS_close, SYS_ftruncate, SYS_fallocate, SYS_getdents64, SYS_renameat,
-                          SYS_renameat2, SYS_unlinkat, SYS_mkdirat, SYS_flock, SYS_io_getevents, SYS_io_uring_enter});
+  return is_one_of(call, {SYS_openat,    SYS_newfstatat, SYS_statx,      SYS_fsync,           SYS_fdatasync,
+                          SYS_sync,      SYS_syncfs,     SYS_msync,      SYS_sync_file_range, SYS_close,
+                          SYS_ftruncate, SYS_fallocate,  SYS_getdents64, SYS_renameat,        SYS_renameat2,
+                          SYS_unlinkat,  SYS_mkdirat,    SYS_flock,      SYS_io_getevents,    SYS_io_uring_enter});
 }
 
 bool waits_for_threads(long call) noexcept {
@@ -113,8 +114,7 @@ idle_cpus idle_cpus_of(const state_counts& threads, double cpus) noexcept {
   // If no thread runs, those that wait for threads wait for one that waits for something else.
   if (running == 0 && waiting > blamed[for_threads]) blamed[for_threads] = 0;
   const double all = std::accumulate(blamed.begin(), blamed.end(), 0.0);
-  for (std::size_t i = 0; i < thread_states && all > 0; ++i)
-    result.waiting[i] = (idle - result.no_thread) * blamed[i] / all;
+  for (std::size_t i = 0; i < thread_states && all > 0; ++i) result.waiting[i] = (idle - result.no_thread) * blamed[i] / all;
   return result;
 }
 

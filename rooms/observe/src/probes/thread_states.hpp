@@ -25,9 +25,9 @@ thread_state read_thread_state(const char* text) noexcept;
 // Threads by state.
 using state_counts = std::array<unsigned, thread_states>;
 
-// How many of the CPUs had no thread to run, by what the threads waited for that could have used them; `no_thread` comes from
-// there being fewer threads than CPUs. Where more threads wait than CPUs are idle, each kind has its part of them; but waits for
-// threads have none while no thread runs and some wait for something else.
+// How many of the CPUs had no thread to run, by what the threads waited for that could have used them; `no_thread` comes
+// from there being fewer threads than CPUs. Where more threads wait than CPUs are idle, each kind has its part of them; but
+// waits for threads have none while no thread runs and some wait for something else.
 struct idle_cpus {
   double no_thread = 0;
   std::array<double, thread_states> waiting{};  // [runs] is 0

@@ -1,5 +1,5 @@
-// The threads that the program makes by itself (pthread_create: std::thread, thread pools, other runtimes), the first one left
-// out. Any of them may be a lane as well. Nothing allocates; all of it from any thread.
+// The threads that the program makes by itself (pthread_create: std::thread, thread pools, other runtimes), the first one
+// left out. Any of them may be a lane as well. Nothing allocates; all of it from any thread.
 #pragma once
 
 #include <cstddef>

@@ -38,19 +38,19 @@ inline constexpr char by_hand[] = "by hand";  // the user, with `trimtab top`
 
 // Counters that shares and findings are computed from.
 namespace counter_name {
-inline constexpr char process_run_delay[] = "process run delay";        // threads were ready to run but had no CPU
-inline constexpr char time_throttled[] = "time throttled";              // the control group's quota stopped the process
-inline constexpr char minor_page_faults[] = "minor page faults";        // page faults that needed no disk
-inline constexpr char major_page_faults[] = "major page faults";        // page faults that waited for a disk
-inline constexpr char kernel_time[] = "kernel time";                    // CPU time of the kernel for the process
-inline constexpr char peak_memory[] = "peak resident memory";           // the largest resident set
-inline constexpr char huge_pages[] = "huge pages";                      // memory in transparent huge pages
-inline constexpr char page_fault_cost[] = "page fault cost";            // of the first use of a page
-inline constexpr char page_release_cost[] = "page release cost";        // of giving a page back
-inline constexpr char first_thread_time[] = "first thread's CPU time";  // CPU time of the process's first thread
-// threads that ended had been ready to run without a CPU
-inline constexpr char ended_threads_delay[] = "run delay of ended threads";
-inline constexpr char looks_at_threads[] = "looks at threads";           // times that the states of all threads were read
+inline constexpr char process_run_delay[] = "process run delay";             // threads were ready to run but had no CPU
+inline constexpr char time_throttled[] = "time throttled";                   // the control group's quota stopped the process
+inline constexpr char minor_page_faults[] = "minor page faults";             // page faults that needed no disk
+inline constexpr char major_page_faults[] = "major page faults";             // page faults that waited for a disk
+inline constexpr char kernel_time[] = "kernel time";                         // CPU time of the kernel for the process
+inline constexpr char peak_memory[] = "peak resident memory";                // the largest resident set
+inline constexpr char huge_pages[] = "huge pages";                           // memory in transparent huge pages
+inline constexpr char page_fault_cost[] = "page fault cost";                 // of the first use of a page
+inline constexpr char page_release_cost[] = "page release cost";             // of giving a page back
+inline constexpr char first_thread_time[] = "first thread's CPU time";       // CPU time of the process's first thread
+inline constexpr char ended_threads_delay[] = "run delay of ended threads";  // threads that ended had waited for a CPU
+// times that the states of all threads were read
+inline constexpr char looks_at_threads[] = "looks at threads";
 inline constexpr char idle_no_thread[] = "idle: no thread";              // CPUs for which there was no thread
 inline constexpr char idle_for_threads[] = "idle: waits for threads";    // threads waited for each other
 inline constexpr char idle_for_files[] = "idle: waits for files";        // threads waited for files
