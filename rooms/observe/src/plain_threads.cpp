@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "trimtab/base/clock.hpp"
+#include "trimtab/base/system_calls.hpp"
 #include "trimtab/observe/thread_times.hpp"
 
 namespace trimtab::observe::plain_threads {
@@ -39,6 +40,8 @@ void raise_to(std::size_t count) noexcept {
 }  // namespace
 
 std::size_t begin() noexcept {
+  const base::system_call_section section;
+  if (!section.is_permitted()) return most;
   const auto tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
   for (std::size_t i = 0; i < most; ++i) {
     if (!take(i, tid)) continue;
@@ -51,7 +54,8 @@ std::size_t begin() noexcept {
 }
 
 void end(std::size_t place) noexcept {
-  if (place >= most) return;
+  const base::system_call_section section;
+  if (place >= most || !section.is_permitted()) return;
   place_of_thread& own = table[place];
   const std::uint32_t tid = own.tid.load(std::memory_order_relaxed);
   if (tid != static_cast<std::uint32_t>(syscall(SYS_gettid))) return;  // of the parent, before a fork

@@ -8,6 +8,7 @@
 
 #include "trimtab/base/hook.hpp"
 #include "trimtab/base/own_threads.hpp"
+#include "trimtab/base/system_calls.hpp"
 #include "trimtab/observe/plain_threads.hpp"
 #include "trimtab/observe/probe.hpp"
 #include "trimtab/observe/recorder.hpp"
@@ -48,7 +49,8 @@ void* thread_begins(void* passed) {
 }
 
 bool is_of_the_program() noexcept {
-  return the_recorder.is_on() && the_recorder.is_of_this_process() && !base::own_thread_made::is_making();
+  return !base::own_thread_made::is_making() && base::may_call_system() && the_recorder.is_on() &&
+         the_recorder.is_of_this_process();
 }
 
 }  // namespace
