@@ -586,6 +586,13 @@ CAUSE = Enumeration(
             "memory is faulted in by small pages where huge ones fit",
             label="small pages",
         ),
+        Value(
+            32,
+            "allocator_contention",
+            "threads wait for each other in malloc and free",
+            label="allocator contention",
+        ),
+        Value(33, "remote_memory", "threads use memory of another node", label="memory on one node"),
         Value(40, "straggler", "a part or task takes far longer than others of its kind, and lanes wait"),
         Value(41, "skew", "one partition has much more data than the others"),
         Value(42, "many_small_tasks", "starting tasks takes much of them", label="too many small tasks"),
@@ -752,6 +759,10 @@ COUNTER_NAME = Enumeration(
         Value(
             10, "first_thread_time", "CPU time of the process's first thread", label="first thread's CPU time"
         ),
+        Value(11, "arena_waits", "threads waited for the lock of an arena", label="waits for arenas of malloc"),
+        Value(12, "memory_map_waits", "threads were blocked in changes of the memory map, or page faults", label="waits for the memory map"),
+        Value(13, "arena_waiters", "threads that have waited for the lock of an arena", label="threads that waited for arenas"),
+        Value(14, "arenas", "arenas that malloc has", label="arenas of malloc"),
     ),
     is_text=True,
     is_written=True,

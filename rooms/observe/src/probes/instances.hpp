@@ -11,6 +11,7 @@ bool do_threads_lack_cpus() noexcept;
 probe* switches_probe_instance();
 probe* cpu_probe_instance();
 probe* memory_probe_instance();
+probe* allocator_probe_instance();
 probe* psi_probe_instance();
 probe* cgroup_probe_instance();
 probe* disk_probe_instance();
