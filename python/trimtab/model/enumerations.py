@@ -522,6 +522,9 @@ class CounterName(str, Enum):
     MEMORY_MAP_WAITS = "waits for the memory map"  # threads were blocked in changes of the memory map, or page faults
     ARENA_WAITERS = "threads that waited for arenas"  # threads that have waited for the lock of an arena
     ARENAS = "arenas of malloc"  # arenas that malloc has
+    FULLEST_NODE = "pages on the fullest node"  # share of the pages on the node that has most of them
+    REMOTE_PAGES = "pages on other nodes"  # share of the pages that are not on a thread's node
+    NODE_DISTANCE = "distance of the fullest node"  # distance of the fullest node, relative to a thread's own
 
     def __str__(self) -> str:
         return str(self.value)

@@ -9,8 +9,8 @@ namespace trimtab::observe {
 
 namespace {
 
-// malloc/malloc.c, `struct malloc_state`: lock and flags, ten fast bins, two pointers, 127 bins of two pointers, a bit for each
-// bin, and the pointer to the next arena. From 2.27 on a word about fast bins comes behind the flags.
+// malloc/malloc.c, `struct malloc_state`: lock and flags, ten fast bins, two pointers, 127 bins of two pointers, a bit for
+// each bin, and the pointer to the next arena. From 2.27 on a word about fast bins comes behind the flags.
 constexpr std::size_t word = sizeof(void*);
 constexpr std::size_t bin_count = 127;
 constexpr std::size_t bins_bytes = 2 * word * bin_count;
@@ -39,7 +39,7 @@ int take_variables(dl_phdr_info* info, std::size_t, void* context) {
   const char* const slash = std::strrchr(name, '/');
   if (std::strcmp(slash == nullptr ? name : slash + 1, "libc.so.6") != 0) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr) & part = info->dlpi_phdr[i];
+    const ElfW(Phdr)& part = info->dlpi_phdr[i];
     if (part.p_type != PT_LOAD || (part.p_flags & PF_W) == 0) continue;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader tells addresses as numbers.
     const auto* const begin = reinterpret_cast<const std::byte*>(info->dlpi_addr + part.p_vaddr);

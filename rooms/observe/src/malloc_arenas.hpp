@@ -1,6 +1,7 @@
-// The arenas of the GNU C library's malloc, looked at from outside: their locks, and how many threads share them. The library
-// exports no name for them, but an arena points into itself: the list of an empty bin begins and ends at the bin. So the first
-// arena is recognized among the library's own variables; the others are behind it in a list, and none is ever given back.
+// The arenas of the GNU C library's malloc, looked at from outside: their locks, and how many threads share them. The
+// library exports no name for them, but an arena points into itself: the list of an empty bin begins and ends at the bin. So
+// the first arena is recognized among the library's own variables; the others are behind it in a list, and none is ever
+// given back.
 //
 // Read while the program's threads change them, word by word; nothing is written, locked or allocated. Any thread may call.
 #pragma once

@@ -35,7 +35,8 @@ TEST(allocator_probe, reads_what_a_thread_waits_for) {
 constexpr std::uint64_t look_ns = 10'000'000;
 
 // A thread that is blocked for `blocked_ns` of the time between two looks, for the reasons that come in turn.
-void watch(blocked_threads& threads, std::uint32_t tid, int looks, std::uint64_t blocked_ns, std::initializer_list<blocked_by> reasons) {
+void watch(blocked_threads& threads, std::uint32_t tid, int looks, std::uint64_t blocked_ns,
+           std::initializer_list<blocked_by> reasons) {
   for (int i = 0; i < looks; ++i) {
     const auto number = static_cast<std::uint64_t>(i);
     threads.add(tid, (number + 1) * look_ns, number * (look_ns - blocked_ns), reasons.begin()[number % reasons.size()]);
@@ -45,7 +46,8 @@ void watch(blocked_threads& threads, std::uint32_t tid, int looks, std::uint64_t
 
 TEST(allocator_probe, blocked_time_counts_by_the_share_of_looks) {
   blocked_threads threads;
-  // Blocked for 4 of 10 ms; of the looks that saw it blocked, half saw it wait for an arena, whatever the share of looks was.
+  // Blocked for 4 of 10 ms; of the looks that saw it blocked, half saw it wait for an arena, whatever the share of looks
+  // was.
   watch(threads, 7, 101, 4'000'000,
         {blocked_by::arena_lock, blocked_by::others, blocked_by::arena_lock, blocked_by::others, blocked_by::nothing});
   const double blocked = 100 * 4e6;

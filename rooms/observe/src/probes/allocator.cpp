@@ -1,9 +1,10 @@
-// Waits of threads for each other in malloc and free: for the lock of an arena, or for the kernel's map of the process's memory.
+// Waits of threads for each other in malloc and free: for the lock of an arena, or for the kernel's map of the process's
+// memory.
 //
 // The kernel counts exactly how long a thread is neither on a CPU nor ready to run. What it waits for is looked at now and
 // then: /proc/TID/syscall has the call in which a blocked thread is, with the address it waits at. Of each thread's blocked
-// time the share of the looks that saw it wait for malloc is malloc's. A count of looks alone would be wrong: our thread often
-// gets a CPU just when another one begins to wait. But it does so for any reason to wait.
+// time the share of the looks that saw it wait for malloc is malloc's. A count of looks alone would be wrong: our thread
+// often gets a CPU just when another one begins to wait. But it does so for any reason to wait.
 //
 // A program whose threads do not wait pays a look at the lock of each arena, some nanoseconds.
 #include "allocator.hpp"
@@ -61,7 +62,8 @@ void blocked_threads::add(std::uint32_t tid, std::uint64_t now_ns, std::uint64_t
   if (thread == nullptr) return;
   thread->look = m_look;
   if (thread->looked_ns != 0 && ready_ns >= thread->ready_ns) {
-    const double blocked_ns = static_cast<double>(now_ns - thread->looked_ns) - static_cast<double>(ready_ns - thread->ready_ns);
+    const double blocked_ns =
+        static_cast<double>(now_ns - thread->looked_ns) - static_cast<double>(ready_ns - thread->ready_ns);
     thread->blocked_ns += blocked_ns > 0 ? blocked_ns : 0;
   }
   thread->looked_ns = now_ns;
