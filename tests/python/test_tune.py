@@ -370,7 +370,9 @@ class Scripted(MadeUp):
     ],
 )
 def test_a_lost_pair_costs_more_pairs(ratios: tuple[float, ...], pairs: int, verdict: str) -> None:
-    outcome = tune(Scripted(ratios), learning_runs=1, pairs=5, candidates=lambda _: [Start({"X": "1"}, "a reason")])
+    outcome = tune(
+        Scripted(ratios), learning_runs=1, pairs=5, candidates=lambda _: [Start({"X": "1"}, "a reason")]
+    )
     ((_, measured),) = outcome.starts
     assert (len(measured.ratios), measured.verdict) == (pairs, verdict)
 

@@ -42,7 +42,8 @@ class Plan:
         pairs = self.pairs + MORE_PAIRS
         trying = self.settings * pairs * 2 * (bare_s + overhead_s)
         proving = pairs * ((1 + _SLOWEST) * bare_s + overhead_s)
-        return trying + proving
+        # A run with half the threads tells what limits the program.
+        return trying + proving + 2 * bare_s + overhead_s
 
 
 def duration_text(seconds: float) -> str:

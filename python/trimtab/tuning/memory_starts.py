@@ -51,7 +51,9 @@ def _wanted(situation: Situation) -> Iterator[tuple[dict[str, str], str]]:
         yield LARGER_CACHES, reason
     # Memory that is kept is not faulted in again, so there may be less to gain; what is kept may as well be huge.
     small = situation.finding_of(Cause.SMALL_PAGES) or returned
-    if offers_huge_pages(situation.machine) and (reason := _reason(situation, small) or _much_memory(situation)):
+    if offers_huge_pages(situation.machine) and (
+        reason := _reason(situation, small) or _much_memory(situation)
+    ):
         yield HUGE_PAGES, reason
 
 
@@ -64,6 +66,8 @@ def _reason(situation: Situation, finding: Finding | None) -> str:
 def _much_memory(situation: Situation) -> str:
     """A reason without a finding: what fewer misses of the TLB save is not in the gain of small pages, which may be too little to be told."""
     peak_kb = situation.report.os.max_rss_kb or 0
-    if "[madvise]" not in (situation.machine.read(_OFFER) or ""):  # `always`: pages are huge where they can be
+    if "[madvise]" not in (
+        situation.machine.read(_OFFER) or ""
+    ):  # `always`: pages are huge where they can be
         return ""
     return f"{peak_kb / 1e3:.3g} MB of memory may lie in small pages" if peak_kb >= _MUCH_KB else ""
