@@ -20,6 +20,13 @@ COUNTERS = (
     CounterName.HUGE_PAGES,
     CounterName.PAGE_FAULT_COST,
     CounterName.PAGE_RELEASE_COST,
+    CounterName.ARENA_WAITS,
+    CounterName.MEMORY_MAP_WAITS,
+    CounterName.ARENA_WAITERS,
+    CounterName.ARENAS,
+    CounterName.FULLEST_NODE,
+    CounterName.REMOTE_PAGES,
+    CounterName.NODE_DISTANCE,
 )
 MIB = 1 << 20
 
@@ -156,3 +163,81 @@ def test_memory_that_is_small_or_huge_already(tmp_path: Path, changed: dict[str,
 def test_nothing_is_said_where_nothing_was_counted(tmp_path: Path) -> None:
     report = run_of(tmp_path, {})
     assert report["cpu_use"] == [] and "small pages" not in findings_of(report)
+
+
+WAITED = {
+    CounterName.KERNEL_TIME: 1.0,
+    CounterName.ARENA_WAITS: 6.0,
+    CounterName.ARENA_WAITERS: 2.0,
+    CounterName.ARENAS: 1.0,
+}
+
+
+def test_threads_that_wait_for_each_other_in_malloc(tmp_path: Path) -> None:
+    finding = findings_of(run_of(tmp_path, WAITED))["allocator contention"]
+    assert finding["gain_s"] == pytest.approx((6.0 + 1.0) / 2)
+    assert "2 threads waited 6 s for each other in malloc and free, which had 1 arena;" in finding["evidence"]
+    assert "MALLOC_ARENA_MAX" in finding["action"]
+
+
+def test_with_enough_arenas_the_advice_is_another(tmp_path: Path) -> None:
+    finding = findings_of(run_of(tmp_path, {**WAITED, CounterName.ARENAS: 4.0}))["allocator contention"]
+    assert (
+        "glibc.malloc.tcache_count=512" in finding["action"] and "MALLOC_ARENA_MAX" not in finding["action"]
+    )
+
+
+def test_the_kernels_time_counts_as_far_as_waits_explain_it(tmp_path: Path) -> None:
+    """Page faults are no waits, and whoever waits little has not made the kernel busy."""
+    faults = {
+        CounterName.KERNEL_TIME: 4.0,
+        CounterName.MINOR_PAGE_FAULTS: 3_500_000.0,
+        CounterName.PEAK_MEMORY: 20_000.0 * MIB,
+        CounterName.PAGE_FAULT_COST: 1e-6,
+        CounterName.PAGE_RELEASE_COST: 0.0,
+    }
+    gain = findings_of(run_of(tmp_path / "a", {**WAITED, **faults}))["allocator contention"]["gain_s"]
+    assert gain == pytest.approx((6.0 + 0.5) / 2)
+    little = {**WAITED, CounterName.KERNEL_TIME: 4.0, CounterName.ARENA_WAITS: 0.5}
+    gain = findings_of(run_of(tmp_path / "b", little))["allocator contention"]["gain_s"]
+    assert gain == pytest.approx((0.5 + 0.5) / 2)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{CounterName.ARENA_WAITS: 0.0}, {CounterName.ARENA_WAITERS: 1.0}, {CounterName.ARENA_WAITS: 0.01}],
+)
+def test_without_waits_malloc_is_no_finding(tmp_path: Path, other: dict[str, float]) -> None:
+    assert "allocator contention" not in findings_of(
+        run_of(tmp_path, {**WAITED, CounterName.KERNEL_TIME: 0.0, **other})
+    )
+
+
+ON_ONE_NODE = {
+    CounterName.KERNEL_TIME: 0.1,
+    CounterName.PEAK_MEMORY: 1000.0 * MIB,
+    CounterName.FULLEST_NODE: 0.98,
+    CounterName.REMOTE_PAGES: 0.5,
+    CounterName.NODE_DISTANCE: 2.0,
+}
+
+
+def test_pages_on_the_node_of_one_thread(tmp_path: Path) -> None:
+    finding = findings_of(run_of(tmp_path, ON_ONE_NODE))["memory on one node"]
+    # 8 s of work on each thread, half of the pages remote, each access to them twice as long: between nothing and 2 s.
+    assert finding["gain_low_s"] == 0.0 and finding["gain_high_s"] == pytest.approx(8.0 * 0.5 * 0.5)
+    assert finding["gain_s"] == pytest.approx(1.0)
+    assert "numactl --interleave=all" in finding["action"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {CounterName.FULLEST_NODE: 0.5},
+        {CounterName.REMOTE_PAGES: 0.0},
+        {CounterName.NODE_DISTANCE: 1.0},
+        {CounterName.NODE_DISTANCE: 0.0},
+    ],
+)
+def test_pages_that_lie_well_are_no_finding(tmp_path: Path, other: dict[str, float]) -> None:
+    assert "memory on one node" not in findings_of(run_of(tmp_path, {**ON_ONE_NODE, **other}))

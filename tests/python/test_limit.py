@@ -8,6 +8,7 @@ import pytest
 from synthetic import LaneFile, ProcessFiles, counter, subject, team_of, write_run
 from trimtab.analysis import build
 from trimtab.analysis.limit import limit_of
+from trimtab.analysis.thread_scaling import gain_of_fewer_threads, reason_for_fewer_threads
 from trimtab.model.report import Report
 from trimtab.readers import open_run
 
@@ -99,3 +100,41 @@ def test_threads_without_regions_beside_regions_are_work(tmp_path: Path) -> None
     (serial,) = [finding for finding in report.findings if finding.cause == "serial part"]
     assert "threads that entered none used 5 s CPU time meanwhile" in serial.evidence
     assert serial.gain_s == pytest.approx(0.5)
+
+
+def of_bandwidth(folder: Path, threads: int, wall_s: float) -> Report:
+    """A region whose threads all work for all of its time, on a machine with 8 CPUs."""
+    lanes = [
+        LaneFile(rows=team_of(1, wall_s, [wall_s] * threads), run_s=10.0),
+        *(LaneFile(run_s=wall_s) for _ in range(threads - 1)),
+    ]
+    return report_of(folder, ProcessFiles(lanes, [subject(1)], parallel=wall_s, cpus=8.0))
+
+
+@pytest.mark.parametrize(
+    ("all_s", "half_s", "gain_s"),
+    [
+        (8.0, 6.0, 2.0),  # beyond the best number: threads push each other out of caches and queues
+        (8.0, 8.0, 0.0),  # saturated: half of them do as well, and nothing is to gain
+        (8.0, 9.0, 0.0),  # nearly
+        (4.0, 8.0, 0.0),  # it scales
+    ],
+)
+def test_half_the_threads_are_worth_a_proof_if_they_are_faster(
+    tmp_path: Path, all_s: float, half_s: float, gain_s: float
+) -> None:
+    many, few = of_bandwidth(tmp_path / "8", 8, all_s), of_bandwidth(tmp_path / "4", 4, half_s)
+    assert max(gain_of_fewer_threads(many, few), 0.0) == pytest.approx(gain_s)
+    reason = reason_for_fewer_threads(many, few)
+    assert bool(reason) == (gain_s > 0)
+    if gain_s > 0:
+        assert f"8 threads took {all_s:.3g} s, and 4 threads {half_s:.3g} s" in reason
+        assert f"{gain_s:.3g} s less in all" in reason
+
+
+def test_regions_that_differ_are_not_compared(tmp_path: Path) -> None:
+    many = of_bandwidth(tmp_path / "8", 8, 8.0)
+    others = report_of(tmp_path / "0", ProcessFiles([LaneFile(run_s=5.0)], [], cpus=8.0))
+    assert gain_of_fewer_threads(many, others) == 0.0
+    assert reason_for_fewer_threads(many, others) == ""
+    assert reason_for_fewer_threads(many, many) == ""

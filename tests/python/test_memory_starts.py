@@ -16,6 +16,7 @@ from trimtab.tuning.start_situation import Situation
 from trimtab.tuning.tunables import VARIABLE, tunables_of, with_variables
 
 MMAP, TRIM, HUGE = "glibc.malloc.mmap_threshold", "glibc.malloc.trim_threshold", "glibc.malloc.hugetlb"
+CACHES = "glibc.malloc.tcache_count"
 
 
 HUGE_FILE = "sys/kernel/mm/transparent_hugepage/enabled"
@@ -30,17 +31,36 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def tried(
-    machine: Machine, *causes: str, environment: Mapping[str, str] | None = None, wide: bool = False
+    machine: Machine,
+    *causes: str,
+    environment: Mapping[str, str] | None = None,
+    wide: bool = False,
+    peak_kb: int = 1000,
 ) -> list[set[str]]:
     """The names of the settings of each start."""
     findings = [
         {"cause": cause, "subject": None, "evidence": "seen", "action": "", "gain_s": 1.0} for cause in causes
     ]
-    situation = Situation(typed({"findings": findings}), environment or {}, 2, machine, is_wide=wide)
+    situation = Situation(
+        typed({"findings": findings, "os": {"max_rss_kb": peak_kb}}),
+        environment or {},
+        2,
+        machine,
+        is_wide=wide,
+    )
     return [set(tunables_of(start.environment[VARIABLE])) for start in memory_starts(situation)]
 
 
 RETURNED, SMALL = "memory given back and taken again", "small pages"
+CONTENTION = "allocator contention"
+
+
+def test_much_memory_is_a_reason_for_huge_pages_without_a_finding(machine: Machine) -> None:
+    assert tried(machine, peak_kb=63_000) == []
+    assert tried(machine, peak_kb=250_000) == [{HUGE}]
+    assert tried(machine, peak_kb=250_000, environment={VARIABLE: f"{HUGE}=0"}) == []
+    machine.path(f"/{HUGE_FILE}").write_text("[always] madvise never")  # they are huge already
+    assert tried(machine, peak_kb=250_000) == []
 
 
 def test_what_is_tried_follows_from_what_was_seen(machine: Machine) -> None:
@@ -48,7 +68,8 @@ def test_what_is_tried_follows_from_what_was_seen(machine: Machine) -> None:
     assert tried(machine, "imbalance") == []
     assert tried(machine, RETURNED) == [{MMAP, TRIM}, {HUGE}]
     assert tried(machine, SMALL) == [{HUGE}]
-    assert tried(machine, wide=True) == [{MMAP, TRIM}, {HUGE}]
+    assert tried(machine, CONTENTION) == [{MMAP, TRIM}, {CACHES}]
+    assert tried(machine, wide=True) == [{MMAP, TRIM}, {CACHES}, {HUGE}]
     machine.path(f"/{HUGE_FILE}").write_text("[never]")
     assert tried(machine, RETURNED, SMALL) == [{MMAP, TRIM}]
 

@@ -208,3 +208,99 @@ def test_work_in_programs_that_the_first_one_starts() -> None:
     replaced = {**app, "pid": 10, "image": 1}
     assert not works_in_children(typed({"processes": [shell, replaced]}))
     assert not works_in_children(typed({}))
+
+
+def region(threads: float, wall_s: float) -> dict[str, Any]:
+    return {
+        "key": "a",
+        "name": "triad",
+        "runtime": "libgomp",
+        "calls": 10,
+        "threads": threads,
+        "wall_s": wall_s,
+        "work_s": threads * wall_s,
+    }
+
+
+def test_too_many_threads_for_the_memorys_bandwidth() -> None:
+    many = report(threads=8, regions=[region(8, 8.0)])
+    few = report(threads=4, regions=[region(4, 6.0)])
+    assert tried(many, cpus=8) == []
+    assert tried(many, cpus=8, fewer=few) == ["OMP_NUM_THREADS=4"]
+    assert tried(many, {"OMP_NUM_THREADS": "8"}, cpus=8, fewer=few) == []
+    assert tried(many, cpus=8, fewer=report(threads=4, regions=[region(4, 8.0)])) == []
+
+
+@pytest.fixture
+def large_machine(tmp_path: Path) -> Machine:
+    """Two nodes of memory, and huge pages for who asks."""
+    for file, text in {
+        "sys/devices/system/node/has_memory": "0-1\n",
+        "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
+    }.items():
+        (tmp_path / file).parent.mkdir(parents=True)
+        (tmp_path / file).write_text(text)
+    return Machine(tmp_path)
+
+
+# What there is to be tried, and the variables of the user that stand against it.
+MALLOC = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_", "MALLOC_MMAP_MAX_")
+THREADS = ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_DYNAMIC", "KMP_ALL_THREADS", "KMP_DEVICE_THREAD_LIMIT")
+WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY")
+PLACES = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_HW_SUBSET")
+CONTRADICTED_BY = {
+    "glibc.malloc.mmap_threshold": MALLOC,
+    "glibc.malloc.tcache_count": MALLOC,
+    "glibc.malloc.hugetlb": MALLOC,
+    "OMP_WAIT_POLICY=passive": WAITING,
+    "OMP_WAIT_POLICY=active": WAITING,
+    "GOMP_SPINCOUNT": WAITING,
+    "OMP_NUM_THREADS": THREADS,
+    "OMP_PROC_BIND": PLACES,
+    "LD_PRELOAD": ("LD_PRELOAD",),
+    "TRIMTAB_INTERLEAVE": ("TRIMTAB_INTERLEAVE",),
+}
+EVERY_VARIABLE = sorted({name for names in CONTRADICTED_BY.values() for name in names})
+
+
+@pytest.mark.parametrize("users", ["", *EVERY_VARIABLE])
+@pytest.mark.parametrize("runtime", ["libgomp", "libomp"])
+def test_each_setting_against_each_variable_of_the_user(
+    large_machine: Machine, users: str, runtime: str
+) -> None:
+    """Whatever the user has set, that and its like are left, and all others are tried."""
+    observed = report(threads=2, runtime=runtime, os={"max_rss_kb": 500_000})
+    environment = {users: "1"} if users else {}
+    texts = tried(
+        observed,
+        environment,
+        machine=large_machine,
+        is_wide=True,
+        may_preload=True,
+        loader_cache=CACHE,
+        cpus=2,
+    )
+    for setting, names in CONTRADICTED_BY.items():
+        name = setting if runtime == "libgomp" or setting != "GOMP_SPINCOUNT" else "KMP_BLOCKTIME"
+        assert any(name in text for text in texts) == (users not in names), (setting, texts)
+
+
+@pytest.mark.parametrize(
+    "tunable", ["glibc.malloc.mmap_threshold", "glibc.malloc.tcache_count", "glibc.malloc.hugetlb"]
+)
+def test_each_tunable_of_the_user_is_left_and_the_others_are_tried(
+    large_machine: Machine, tunable: str
+) -> None:
+    observed = report(os={"max_rss_kb": 500_000})
+    texts = tried(observed, {"GLIBC_TUNABLES": f"{tunable}=1"}, machine=large_machine, is_wide=True)
+    tunables = [text for text in texts if text.startswith("GLIBC_TUNABLES=")]
+    others = {"glibc.malloc.trim_threshold", "glibc.malloc.tcache_count", "glibc.malloc.hugetlb"} - {tunable}
+    assert not any(tunable in text for text in tunables)
+    assert all(any(other in text for text in tunables) for other in others)
+
+
+def test_memory_on_one_node_is_the_reason_for_all_nodes(large_machine: Machine) -> None:
+    observed = report(os={"max_rss_kb": 500_000}, findings=[found("memory on one node", "98% on one")])
+    situation = Situation(observed, {}, 2, large_machine)
+    (start,) = [entry for entry in proposed_starts(situation) if "TRIMTAB_INTERLEAVE" in entry.environment]
+    assert start.reason == "98% on one"

@@ -79,6 +79,8 @@ export type Cause =
   | "order of tasks"
   | "memory given back and taken again"
   | "small pages"
+  | "allocator contention"
+  | "memory on one node"
   | "straggler"
   | "skew"
   | "too many small tasks"

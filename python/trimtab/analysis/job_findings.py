@@ -79,7 +79,9 @@ def _together(job: Job, members: list[tuple[int, Finding]]) -> Finding:
         largest_finding,
         evidence=f"{label}: {largest_finding.evidence}",
         gain_s=gain,
-        gain_high_s=gain,
+        gain_high_s=gain * largest_finding.gain_high_s / largest_finding.gain_s
+        if largest_finding.gain_s > 0
+        else gain,
         processes=tuple(job.parts[at].id for at, _ in members),
     )
 

@@ -6,14 +6,11 @@ from collections.abc import Iterator
 
 from trimtab.analysis.other_threads import other_threads
 from trimtab.analysis.plain_threads import LOOKS
+from trimtab.analysis.thread_scaling import saturated_regions
 from trimtab.model.report import Report
 
 # Of the core time.
 _BALANCED = 0.9
-# A region's work took so many times more CPU time with all threads than with fewer: they wait for something they share.
-_SHARED = 1.25
-# Of the run's time: shorter regions say little.
-_LEAST_REGION = 0.2
 # Of the time of a thread: more is spent waiting for files or other processes.
 _MUCH_BLOCKED = 0.2
 
@@ -75,19 +72,10 @@ def _share(report: Report, name: str) -> float:
 
 def _slower_together(report: Report, fewer: Report) -> Iterator[str]:
     """The longest region whose work takes more CPU time with more threads."""
-    before = {region.key: region for region in fewer.regions}
-    for region in sorted(report.regions, key=lambda candidate: -candidate.wall_s):
-        alone = before.get(region.key)
-        if alone is None or region.wall_s < _LEAST_REGION * report.observed_s:
-            continue
-        # Work is wall time of lanes: what they lacked a CPU for says nothing about memory.
-        if alone.calls != region.calls or alone.threads >= region.threads or alone.work_s <= 0:
-            continue
-        times = region.work_s / alone.work_s
-        delay = _share(report, "run_delay")
-        if times >= _SHARED and times * (1 - delay) >= _SHARED:
-            yield (
-                f"probably memory bandwidth in {region.name}: {region.threads:.0f} threads need {times:.2f} times the time for the "
-                f"same work that {alone.threads:.0f} need ({region.work_s:.3g} s and {alone.work_s:.3g} s in all), so more threads "
-                "hardly help; read memory less often (blocking, smaller types)"
-            )
+    for saturation in saturated_regions(report, fewer):
+        region, alone = saturation.region, saturation.alone
+        yield (
+            f"probably memory bandwidth in {region.name}: {region.threads:.0f} threads need {saturation.times:.2f} times the time for "
+            f"the same work that {alone.threads:.0f} need ({region.work_s:.3g} s and {alone.work_s:.3g} s in all), so more threads "
+            "hardly help; read memory less often (blocking, smaller types)"
+        )

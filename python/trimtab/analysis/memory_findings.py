@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from trimtab.analysis.cpu_use import ALL, PageCost, page_cost
 from trimtab.analysis.findings import finding
 from trimtab.analysis.samples import last_value
@@ -19,6 +21,9 @@ _LEAST_BYTES = 64e6
 _MOST_HUGE = 0.2
 # Of the faults of small pages, what is left with huge ones: the memory is cleared all the same.
 _CLEARING = 0.2
+# Memory on one node: at least so much of the pages, and of all accesses those that are remote if threads use them evenly.
+_MOST_ON_ONE_NODE = 0.8
+_LEAST_REMOTE = 0.2
 KEEP_MEMORY = {
     "glibc.malloc.mmap_threshold": "1073741824",
     "glibc.malloc.trim_threshold": "2147483648",
@@ -45,6 +50,32 @@ def memory_findings(process: Process, uses: Sequence[CpuUse], regions: Sequence[
         *_returned(uses, threads, cost, again),
         *_small_pages(process, uses, threads, cost, peak, again),
     ]
+
+
+def node_findings(process: Process, regions: Sequence[Region]) -> list[Finding]:
+    """Pages on the node of the thread that wrote them first. gain = at most what regions would save if all they did were remote accesses.
+
+    How much of a region's time is accesses to memory is not known, so the gain lies between 0 and that; the middle is told.
+    """
+    fullest = last_value(process, CounterName.FULLEST_NODE)
+    remote = last_value(process, CounterName.REMOTE_PAGES)
+    distance = last_value(process, CounterName.NODE_DISTANCE)
+    if not fullest or not remote or not distance or distance <= 1:
+        return []
+    if fullest < _MOST_ON_ONE_NODE or remote < _LEAST_REMOTE:
+        return []
+    work_s = sum(region.work_s / max(region.threads, 1) for region in regions if not region.nested)
+    most_s = work_s * remote * (1 - 1 / distance)
+    entry = finding(
+        Cause.REMOTE_MEMORY,
+        None,
+        f"{fullest:.0%} of the pages lie on one node of memory, and {remote:.0%} of them on another node than the thread that uses "
+        f"them, if threads use all alike; the firmware gives that node {distance:.2g} times the distance of a thread's own",
+        "write arrays first in a parallel loop with the schedule of the loops that use them, and bind threads (OMP_PROC_BIND=true); or "
+        "take pages from all nodes in turn: numactl --interleave=all, which `trimtab tune` tries",
+        most_s / 2,
+    )
+    return [replace(entry, gain_high_s=most_s)]
 
 
 def _returned(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from trimtab.analysis.allocator_findings import LARGER_CACHES
 from trimtab.analysis.memory_findings import HUGE_PAGES, KEEP_MEMORY
 from trimtab.glibc import as_variable
 from trimtab.model.enumerations import Cause
@@ -68,6 +69,15 @@ OWN_ACTIONS: Mapping[Cause, OwnAction] = {
     ),
     Cause.RETURNED_MEMORY: OwnAction(_MALLOC, variables={"GLIBC_TUNABLES": as_variable(KEEP_MEMORY)}),
     Cause.SMALL_PAGES: OwnAction(_MALLOC, variables={"GLIBC_TUNABLES": as_variable(HUGE_PAGES)}),
+    Cause.ALLOCATOR_CONTENTION: OwnAction(
+        "`trimtab tune -- PROGRAM` tries other settings of malloc at the start, with --try-allocators also other allocators",
+        variables={"GLIBC_TUNABLES": as_variable(LARGER_CACHES)},
+    ),
+    Cause.REMOTE_MEMORY: OwnAction(
+        "`trimtab tune -- PROGRAM` tries memory from all nodes",
+        variables={"TRIMTAB_INTERLEAVE": "1"},
+        known=("TRIMTAB_INTERLEAVE",),
+    ),
     Cause.FEW_WORKERS: OwnAction(
         "`trimtab prove` starts the program with a worker for each CPU",
         variables={"TRIMTAB_WORKERS": CPU_COUNT},

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trimtab.analysis.account import Account, account
+from trimtab.analysis.allocator_findings import allocator_findings
 from trimtab.analysis.cpu_use import cpu_use_of
 from trimtab.analysis.diagnosis import Diagnosis, diagnosis_of
 from trimtab.analysis.eligibility import Eligibility, eligibility_of, own_subjects
@@ -13,7 +14,7 @@ from trimtab.analysis.findings import findings
 from trimtab.analysis.kept_intervals import KeptIntervals
 from trimtab.analysis.keys import Keys, keys_of
 from trimtab.analysis.lane_spans import LaneSpans, lane_spans
-from trimtab.analysis.memory_findings import memory_findings
+from trimtab.analysis.memory_findings import memory_findings, node_findings
 from trimtab.analysis.network_findings import network_findings
 from trimtab.analysis.overhead import OwnCost, own_cost
 from trimtab.analysis.regions import Places, places_of, region_table
@@ -148,7 +149,9 @@ class ProcessReport:
             [
                 *task_findings(self.process, self.account, self.tasks, self.workers),
                 *network_findings(self.traffic, self.account, len(self.workers)),
+                *allocator_findings(self.process),
                 *memory_findings(self.process, self.cpu_use, self.regions),
+                *node_findings(self.process, self.regions),
             ],
         )
 

@@ -174,6 +174,21 @@ def run_tune(
             is_inherited=children,
         )
         plan = Plan(runs, budget, most_starts(try_allocators), pairs)
+        fewer: list[Report | None] = []
+
+        def candidates(report: Report) -> list[Start]:
+            fewer.append(_with_fewer_threads(report, runner))
+            return _candidates(
+                report,
+                command,
+                runner,
+                plan,
+                bare.seconds,
+                is_wide=is_wide,
+                may_preload=try_allocators,
+                fewer=fewer[-1],
+            )
+
         try:
             with stopped_by_signals():
                 bare = runner.bare()
@@ -186,18 +201,10 @@ def run_tune(
                     runner,
                     learning_runs=runs,
                     pairs=pairs,
-                    candidates=lambda report: _candidates(
-                        report,
-                        command,
-                        runner,
-                        plan,
-                        bare.seconds,
-                        is_wide=is_wide,
-                        may_preload=try_allocators,
-                    ),
+                    candidates=candidates,
                     report_trial=_print_trial,
                 )
-                limit = _limit(outcome, runner)
+                limit = _limit(outcome, fewer[-1])
         except RunFailed as error:
             fail(str(error))
         except Stopped as stopped:
@@ -241,13 +248,13 @@ def run_tune(
         )
 
 
-def _limit(outcome: Outcome, runner: ProgramRunner) -> str:
-    """What limits a program for which nothing was proved; else empty."""
+def _limit(outcome: Outcome, fewer: Report | None) -> str:
+    """What limits a program for which nothing was proved; else empty. `fewer`: of a run with fewer threads."""
     from trimtab.analysis.limit import limit_of
 
     if outcome.is_proved or outcome.report is None:
         return ""
-    return limit_of(outcome.report, _with_fewer_threads(outcome.report, runner))
+    return limit_of(outcome.report, fewer)
 
 
 def _with_fewer_threads(report: Report, runner: ProgramRunner) -> Report | None:
@@ -286,6 +293,7 @@ def _candidates(
     *,
     is_wide: bool,
     may_preload: bool,
+    fewer: Report | None,
 ) -> list[Start]:
     """What is tried at the start; says how many, and how long that takes."""
     from trimtab.counted import counted
@@ -303,6 +311,7 @@ def _candidates(
         may_preload=may_preload,
         loader_cache=loader_cache() if may_preload else "",
         command=tuple(command),
+        fewer=fewer,
     )
     starts = proposed_starts(situation)
     left = duration_text(replace(plan, settings=len(starts)).trials_s(bare_s))

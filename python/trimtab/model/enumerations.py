@@ -396,6 +396,8 @@ class Cause(str, Enum):
     TASK_ORDER = "order of tasks"  # tasks that others wait for were ready early, and ran late
     RETURNED_MEMORY = "memory given back and taken again"  # freed memory is faulted in again
     SMALL_PAGES = "small pages"  # memory is faulted in by small pages where huge ones fit
+    ALLOCATOR_CONTENTION = "allocator contention"  # threads wait for each other in malloc and free
+    REMOTE_MEMORY = "memory on one node"  # threads use memory of another node
     STRAGGLER = "straggler"  # a part or task takes far longer than others of its kind, and lanes wait
     SKEW = "skew"  # one partition has much more data than the others
     MANY_SMALL_TASKS = "too many small tasks"  # starting tasks takes much of them
@@ -525,6 +527,13 @@ class CounterName(str, Enum):
     IDLE_FOR_PROGRAMS = "idle: waits for programs"  # threads waited for other programs
     IDLE_FOR_TIME = "idle: sleeps"  # threads slept
     IDLE_OTHERWISE = "idle: other waits"  # threads waited for something else
+    ARENA_WAITS = "waits for arenas of malloc"  # threads waited for the lock of an arena
+    MEMORY_MAP_WAITS = "waits for the memory map"  # threads were blocked in changes of the memory map, or page faults
+    ARENA_WAITERS = "threads that waited for arenas"  # threads that have waited for the lock of an arena
+    ARENAS = "arenas of malloc"  # arenas that malloc has
+    FULLEST_NODE = "pages on the fullest node"  # share of the pages on the node that has most of them
+    REMOTE_PAGES = "pages on other nodes"  # share of the pages that are not on a thread's node
+    NODE_DISTANCE = "distance of the fullest node"  # distance of the fullest node, relative to a thread's own
 
     def __str__(self) -> str:
         return str(self.value)

@@ -38,7 +38,7 @@ def installed_allocators(loader_cache: str) -> list[str]:
 
 
 def _reason(situation: Situation) -> str:
-    finding = situation.finding_of(Cause.RETURNED_MEMORY)
+    finding = situation.finding_of(Cause.RETURNED_MEMORY, Cause.ALLOCATOR_CONTENTION)
     if finding is not None:
         return finding.evidence
     whole = next((use for use in situation.report.cpu_use if use.key is None), None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trimtab.tuning.multi_run import MORE_PAIRS
+
 # What `trimtab run` itself needs for a run, until it was measured.
 USUAL_OVERHEAD_S = 0.5
 # A whole program that is slower than this, twice in turn, is not measured further.
@@ -18,7 +20,7 @@ class Plan:
         learning_runs: that search.
         budget_percent: that a search may cost.
         settings: that are tried, at most.
-        pairs: of runs for each of them, and for the proof.
+        pairs: of runs for each of them, and for the proof, unless there have to be more.
     """
 
     learning_runs: int
@@ -37,9 +39,11 @@ class Plan:
 
     def trials_s(self, bare_s: float, overhead_s: float = USUAL_OVERHEAD_S) -> float:
         """The part of it after the runs that search."""
-        trying = self.settings * self.pairs * 2 * (bare_s + overhead_s)
-        proving = self.pairs * ((1 + _SLOWEST) * bare_s + overhead_s)
-        return trying + proving
+        pairs = self.pairs + MORE_PAIRS
+        trying = self.settings * pairs * 2 * (bare_s + overhead_s)
+        proving = pairs * ((1 + _SLOWEST) * bare_s + overhead_s)
+        # A run with half the threads tells what limits the program.
+        return trying + proving + 2 * bare_s + overhead_s
 
 
 def duration_text(seconds: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from trimtab.doctor.check import Machine
+from trimtab.model.enumerations import Cause
 from trimtab.tuning.multi_run import Start
 from trimtab.tuning.start import INTERLEAVE_VARIABLE
 from trimtab.tuning.start_situation import Situation
@@ -28,5 +29,8 @@ def node_starts(situation: Situation) -> list[Start]:
     threads, peak = situation.report.threads or 0, situation.report.os.max_rss_kb or 0
     if nodes < 2 or threads < 2 or peak < _LEAST_KB or not situation.is_open(INTERLEAVE_VARIABLE):
         return []
+    finding = situation.finding_of(Cause.REMOTE_MEMORY)
+    if finding is not None:
+        return [Start({INTERLEAVE_VARIABLE: "1"}, finding.evidence)]
     reason = f"{threads} threads use {peak / 1e3:.3g} MB on a machine with {nodes} nodes of memory"
     return [Start({INTERLEAVE_VARIABLE: "1"}, reason)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trimtab.analysis.thread_scaling import reason_for_fewer_threads
 from trimtab.model.enumerations import BlameCause, Cause
 from trimtab.tuning.multi_run import Start
 from trimtab.tuning.start import PLACEMENT_VARIABLES, THREAD_VARIABLES, WAITING_VARIABLES
@@ -113,6 +114,10 @@ def _thread_counts(situation: Situation, threads: int) -> list[tuple[int, str]]:
         counts.append((cpus, few.evidence))
     if delay > _MUCH_DELAY:
         counts.append((threads - 1, _delayed(delay)))
+    if situation.fewer is not None and (
+        shared := reason_for_fewer_threads(situation.report, situation.fewer)
+    ):
+        counts.append((situation.fewer.threads or 1, shared))
     if lost > _MUCH_WAITING or situation.is_wide:
         reason = f"waiting and starting regions took {lost:.0%} of the time"
         counts += [(threads // 2, reason), (1, reason)]

@@ -26,6 +26,7 @@ class Situation:
         may_preload: the user agrees to another allocator.
         loader_cache: what `ldconfig -p` prints.
         command: that starts the program.
+        fewer: of a run with half the threads; None: there was none.
     """
 
     report: Report
@@ -36,6 +37,7 @@ class Situation:
     may_preload: bool = False
     loader_cache: str = ""
     command: tuple[str, ...] = ()
+    fewer: Report | None = None
 
     def is_open(self, *names: str) -> bool:
         """Whether the user has set none of these variables."""

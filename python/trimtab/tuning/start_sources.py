@@ -36,7 +36,7 @@ class Source:
 
 SOURCES = (
     Source(spark_starts, 8),
-    Source(memory_starts, 2),
+    Source(memory_starts, 3),
     Source(allocator_starts, 3),
     Source(scheduler_starts, 8),
     Source(waiting_starts, 4),

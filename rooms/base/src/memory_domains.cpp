@@ -24,22 +24,46 @@ void each_of_list(const char* text, function&& call) {
 
 }  // namespace
 
-std::uint32_t read_memory_domains(std::uint32_t* domain_of_cpu, std::size_t cpus, const char* root) noexcept {
-  for (std::size_t cpu = 0; cpu < cpus; ++cpu) domain_of_cpu[cpu] = 0;
+namespace {
+
+// Calls visit(node, list of its CPUs) for each node that has CPUs; false: the kernel does not say which nodes there are.
+template <class function>
+bool for_each_node(const char* root, function&& visit) {
   char path[512], nodes[4096], list[16384];
   std::snprintf(path, sizeof path, "%s/sys/devices/system/node/online", root);
-  if (read_file(path, nodes, sizeof nodes) <= 0) return 1;
-  std::uint32_t number = 0;
+  if (read_file(path, nodes, sizeof nodes) <= 0) return false;
   each_of_list(nodes, [&](unsigned long node) {
     std::snprintf(path, sizeof path, "%s/sys/devices/system/node/node%lu/cpulist", root, node);
     // Memory without CPUs (high-bandwidth, persistent, attached by CXL) is no domain that a worker can be in.
-    if (read_file(path, list, sizeof list) <= 0 || list[0] < '0' || list[0] > '9') return;
+    if (read_file(path, list, sizeof list) > 0 && list[0] >= '0' && list[0] <= '9') visit(node, list);
+  });
+  return true;
+}
+
+}  // namespace
+
+std::uint32_t read_memory_domains(std::uint32_t* domain_of_cpu, std::size_t cpus, const char* root) noexcept {
+  for (std::size_t cpu = 0; cpu < cpus; ++cpu) domain_of_cpu[cpu] = 0;
+  std::uint32_t number = 0;
+  for_each_node(root, [&](unsigned long, const char* list) {
     each_of_list(list, [&](unsigned long cpu) {
       if (cpu < cpus) domain_of_cpu[cpu] = number;
     });
     number += 1;
   });
   return number == 0 ? 1 : number;
+}
+
+std::uint32_t read_nodes_of_cpus(std::int16_t* node_of_cpu, std::size_t cpus, const char* root) noexcept {
+  for (std::size_t cpu = 0; cpu < cpus; ++cpu) node_of_cpu[cpu] = -1;
+  std::uint32_t count = 0;
+  for_each_node(root, [&](unsigned long node, const char* list) {
+    each_of_list(list, [&](unsigned long cpu) {
+      if (cpu < cpus) node_of_cpu[cpu] = static_cast<std::int16_t>(node);
+    });
+    count += 1;
+  });
+  return count;
 }
 
 }  // namespace trimtab::base

@@ -73,7 +73,7 @@ const char* proc_threads::read_stat(std::uint32_t tid, char* text, std::size_t b
   return m_is_ours && base::read_file(path, text, bytes) > 0 ? std::strrchr(text, ')') : nullptr;
 }
 
-std::optional<thread_times> read_process_times(const char* root) noexcept {
+void for_each_thread(const char* root, void (*visit)(void* context, std::uint32_t tid), void* context) noexcept {
   // getdents64 and not opendir, which allocates.
   struct directory_entry {
     std::uint64_t inode;
@@ -85,26 +85,38 @@ std::optional<thread_times> read_process_times(const char* root) noexcept {
   const int saved = errno;
   char path[512];
   std::snprintf(path, sizeof path, "%s/proc/self/task", root);
-  std::optional<thread_times> sum;
   if (const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); fd >= 0) {
     alignas(8) char entries[4096];
     for (long bytes_read; (bytes_read = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0;) {
       for (long at = 0; at < bytes_read;) {
         const auto* const entry = reinterpret_cast<const directory_entry*>(entries + at);
         at += entry->length;
-        if (entry->name[0] == '.') continue;
-        const auto times = read_times(root, static_cast<std::uint32_t>(std::strtoul(entry->name, nullptr, 10)));
-        if (!times) continue;
-        if (!sum) sum.emplace();
-        sum->run_ns += times->run_ns;
-        sum->run_delay_ns += times->run_delay_ns;
-        sum->time_slices += times->time_slices;
+        if (entry->name[0] != '.') visit(context, static_cast<std::uint32_t>(std::strtoul(entry->name, nullptr, 10)));
       }
     }
     close(fd);
   }
   errno = saved;
-  return sum;
+}
+
+std::optional<thread_times> read_process_times(const char* root) noexcept {
+  struct pass {
+    const char* root;
+    std::optional<thread_times> sum;
+  } all{root, std::nullopt};
+  for_each_thread(
+      root,
+      [](void* context, std::uint32_t tid) {
+        auto& [from, sum] = *static_cast<pass*>(context);
+        const auto times = read_times(from, tid);
+        if (!times) return;
+        if (!sum) sum.emplace();
+        sum->run_ns += times->run_ns;
+        sum->run_delay_ns += times->run_delay_ns;
+        sum->time_slices += times->time_slices;
+      },
+      &all);
+  return all.sum;
 }
 
 }  // namespace trimtab::observe

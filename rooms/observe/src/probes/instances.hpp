@@ -12,6 +12,7 @@ probe* thread_states_probe_instance();
 probe* switches_probe_instance();
 probe* cpu_probe_instance();
 probe* memory_probe_instance();
+probe* allocator_probe_instance();
 probe* psi_probe_instance();
 probe* cgroup_probe_instance();
 probe* disk_probe_instance();

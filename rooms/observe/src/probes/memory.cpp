@@ -5,9 +5,12 @@
 #include <optional>
 
 #include "instances.hpp"
+#include "page_nodes.hpp"
 #include "proc_file.hpp"
+#include "trimtab/base/topology.hpp"
 #include "trimtab/observe/cpu_usage.hpp"
 #include "trimtab/observe/page_cost.hpp"
+#include "trimtab/observe/thread_times.hpp"
 #include "trimtab/observe/words.hpp"
 
 namespace trimtab::observe {
@@ -42,6 +45,9 @@ class memory_probe final : public probe {
     m_fault_cost = to.add_counter(words::counter_name::page_fault_cost, "s", "measured", false);
     m_release_cost = to.add_counter(words::counter_name::page_release_cost, "s", "measured", false);
     m_is_cost_known = false;
+    m_samples = 0;
+    m_has_nodes = false;
+    start_nodes(to);
     const base::ticks at = base::now();
     if (has_resident) to.sample(m_resident, no_lane, resident, at);
     if (has_available) to.sample(m_available, no_lane, available, at);
@@ -54,6 +60,7 @@ class memory_probe final : public probe {
     if (m_available != 0 && read_available(bytes)) to.sample(m_available, no_lane, bytes, at);
     const cpu_usage used = usage_of_process().since(m_before);
     if (!m_is_cost_known && used.minor_faults >= least_faults) record_page_cost(to, at);
+    if (m_has_nodes && m_samples++ % samples_between_nodes == first_of_nodes) look_at_nodes(to, at);
     to.sample(m_minor_faults, no_lane, static_cast<double>(used.minor_faults), at);
     to.sample(m_major_faults, no_lane, static_cast<double>(used.major_faults), at);
     to.sample(m_kernel_time, no_lane, static_cast<double>(used.kernel_ns) * 1e-9, at);
@@ -77,6 +84,8 @@ class memory_probe final : public probe {
  private:
   // Fewer take no time that is worth measuring what one takes.
   static constexpr std::uint64_t least_faults = 4096;
+  // Pages are looked up when arrays have been filled, and then every few seconds.
+  static constexpr unsigned samples_between_nodes = 32, first_of_nodes = 2;
   static constexpr double least_looked_through = 50e6, most_looked_through = 2e9;
 
   void record_page_cost(recorder& to, base::ticks at) noexcept {
@@ -88,6 +97,34 @@ class memory_probe final : public probe {
     to.fact("page bytes", text);
     to.sample(m_fault_cost, no_lane, cost->fault_s, at);
     to.sample(m_release_cost, no_lane, cost->release_s, at);
+  }
+
+  // Where there is one node, there is nothing to say.
+  void start_nodes(recorder& to) noexcept {
+    static std::int16_t nodes[base::cpu_mask::most];  // too large for any stack
+    m_has_nodes = base::read_nodes_of_cpus(nodes, base::cpu_mask::most, m_root) >= 2;
+    if (!m_has_nodes) return;
+    m_fullest_node = to.add_counter(words::counter_name::fullest_node, "1", "move_pages", false);
+    m_remote = to.add_counter(words::counter_name::remote_pages, "1", "move_pages", false);
+    m_distance = to.add_counter(words::counter_name::node_distance, "1", "/sys/devices/system/node", false);
+  }
+
+  // Of the lanes' threads: those are the ones that use the program's arrays together.
+  void look_at_nodes(recorder& to, base::ticks at) noexcept {
+    constexpr std::size_t most_lanes = 512;
+    std::uint32_t cpus[most_lanes];
+    std::size_t threads = 0;
+    const proc_threads figures(m_root);
+    for (std::uint32_t i = 0, n = to.lanes(); i < n && threads < most_lanes; ++i) {
+      lane* const lane_entry = to.lane_at(i);
+      if (lane_entry == nullptr) continue;
+      if (const std::optional<std::uint32_t> cpu = figures.cpu(lane_entry->header().tid); cpu) cpus[threads++] = *cpu;
+    }
+    const std::optional<page_nodes> nodes = read_page_nodes(m_root, cpus, threads);
+    if (!nodes) return;
+    to.sample(m_fullest_node, no_lane, nodes->fullest_share, at);
+    to.sample(m_remote, no_lane, nodes->remote_share, at);
+    to.sample(m_distance, no_lane, nodes->distance, at);
   }
 
   bool read_kilobytes(const char* file, const char* name, double& bytes) const noexcept {
@@ -132,6 +169,11 @@ class memory_probe final : public probe {
   std::uint32_t m_fault_cost = 0;
   std::uint32_t m_release_cost = 0;
   bool m_is_cost_known = false;
+  bool m_has_nodes = false;
+  unsigned m_samples = 0;
+  std::uint32_t m_fullest_node = 0;
+  std::uint32_t m_remote = 0;
+  std::uint32_t m_distance = 0;
   cpu_usage m_before;
 };
 

@@ -42,6 +42,9 @@ class proc_threads {
   bool m_is_ours;  // numbers processes as we do: else TID may be somebody else there
 };
 
+// Calls `visit(context, tid)` for each thread that ROOT/proc says this process has now.
+void for_each_thread(const char* root, void (*visit)(void* context, std::uint32_t tid), void* context) noexcept;
+
 // Of all threads that the process has now, together. Reads one file a thread.
 std::optional<thread_times> read_process_times(const char* root) noexcept;
 

@@ -58,6 +58,16 @@ inline constexpr char idle_for_messages[] = "idle: waits for messages";  // thre
 inline constexpr char idle_for_programs[] = "idle: waits for programs";  // threads waited for other programs
 inline constexpr char idle_for_time[] = "idle: sleeps";                  // threads slept
 inline constexpr char idle_otherwise[] = "idle: other waits";            // threads waited for something else
+inline constexpr char arena_waits[] = "waits for arenas of malloc";      // threads waited for the lock of an arena
+// threads were blocked in changes of the memory map, or page faults
+inline constexpr char memory_map_waits[] = "waits for the memory map";
+// threads that have waited for the lock of an arena
+inline constexpr char arena_waiters[] = "threads that waited for arenas";
+inline constexpr char arenas[] = "arenas of malloc";                 // arenas that malloc has
+inline constexpr char fullest_node[] = "pages on the fullest node";  // share of the pages on the node that has most of them
+inline constexpr char remote_pages[] = "pages on other nodes";       // share of the pages that are not on a thread's node
+// distance of the fullest node, relative to a thread's own
+inline constexpr char node_distance[] = "distance of the fullest node";
 }  // namespace counter_name
 
 }  // namespace trimtab::observe::words
