@@ -148,7 +148,7 @@ def _process(tiles: LaneTiles, names: _Names, prefix: str, lead_ns: int) -> dict
             {"shift": level.shift, "tiles": tiles.tiles_of(at)} for at, level in enumerate(tiles.levels)
         ],
         "bounds": tiles.bounds,
-        "longest": tiles.longest(),
+        "longest": tiles.longest,
     }
 
 
@@ -199,7 +199,7 @@ def _most_wanted(drawn: Sequence[LaneTiles]) -> Iterable[tuple[int, int]]:
         for tile in range(len(each.bounds) - 1):
             wanted[at, tile] = 0
         classes = each.stretches.classes
-        for _, begin, end, kind in each.longest():
+        for _, begin, end, kind in each.longest:
             if classes[kind].cause is not None:
                 for tile in range(len(each.bounds) - 1):
                     if each.bounds[tile] < end and begin < each.bounds[tile + 1]:
