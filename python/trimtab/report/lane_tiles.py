@@ -54,7 +54,7 @@ class LaneTiles:
     @cached_property
     def bounds(self) -> list[int]:
         """Where tiles of single stretches begin, and the end of the last one; each has about TILE_STRETCHES."""
-        begins = np.sort(self.stretches.begin_ns)
+        begins = np.sort(self.stretches.begin_ns, kind="stable")
         inner = np.unique(begins[TILE_STRETCHES::TILE_STRETCHES])
         return [0, *(at for at in inner.tolist() if 0 < at < self.stretches.span_ns), self.stretches.span_ns]
 

@@ -31,7 +31,8 @@ def different(values: NDArray[Any]) -> NDArray[Any]:
             is_there = np.zeros(span, np.bool_)
             is_there[wide - wide.dtype.type(least)] = True
             return (np.flatnonzero(is_there).astype(wide.dtype) + wide.dtype.type(least)).astype(values.dtype)
-    ascending = np.sort(values)
+    # Most consist of a few parts that are in order.
+    ascending = np.sort(values, kind="stable")
     is_new = np.ones(len(ascending), np.bool_)
     is_new[1:] = ascending[1:] != ascending[:-1]
     return ascending[is_new]
