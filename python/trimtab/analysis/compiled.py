@@ -71,6 +71,15 @@ class _IntervalTable(ctypes.Structure):
     _fields_ = (("intervals", ctypes.c_void_p), ("count", ctypes.c_size_t), ("lanes", ctypes.c_uint32))
 
 
+class _ChargeTable(ctypes.Structure):
+    _fields_ = (
+        ("intervals", ctypes.c_void_p),
+        ("count", ctypes.c_size_t),
+        ("charges", ctypes.c_void_p),
+        ("charge_count", ctypes.c_size_t),
+    )
+
+
 class _StepTable(ctypes.Structure):
     _fields_ = (
         ("steps", ctypes.c_void_p),
@@ -98,7 +107,7 @@ class CompiledError(Exception):
 
 def table_of(intervals: Intervals) -> Table:
     """As rooms/diagnosis takes them."""
-    table = np.zeros(len(intervals), INTERVAL)
+    table = np.empty(len(intervals), INTERVAL)
     for name in INTERVAL.names or ():
         table[name] = getattr(intervals, name)
     return table
@@ -125,6 +134,18 @@ def charges(intervals: Table, lanes: int) -> Table:
     """
     # Computed once more if there is too little room; pages of it that stay empty take no memory.
     return _call("trimtab_charges", intervals, lanes, CHARGE, 2 * len(intervals) + 1024)
+
+
+def blame_of_charges(intervals: Table, charges: Table) -> Table:
+    """As `blame`, from the charges of all waits: its `charges` counts these.
+
+    Raises:
+        CompiledError: a charge is of an interval that there is not.
+        OSError: the compiled library is not there.
+    """
+    intervals, charges = np.ascontiguousarray(intervals, INTERVAL), np.ascontiguousarray(charges, CHARGE)
+    table = _ChargeTable(intervals.ctypes.data, len(intervals), charges.ctypes.data, len(charges))
+    return _results("trimtab_blame_of_charges", table, BLAME)
 
 
 def critical_path(intervals: Table, lanes: int) -> Table:
@@ -221,7 +242,7 @@ def _results(function: str, given: ctypes.Structure, result: np.dtype[Any], room
     buffer = ctypes.create_string_buffer(512)
     error = _TextRoom(ctypes.addressof(buffer), len(buffer))
     while True:
-        table = np.zeros(max(room, 1), result)
+        table = np.empty(max(room, 1), result)
         count = called(
             ctypes.byref(given),
             ctypes.c_void_p(table.ctypes.data),

@@ -240,12 +240,11 @@ def renumbered(diagnosis: Diagnosis, places: Sequence[int]) -> Diagnosis:
 
 def _diagnosed(intervals: Intervals) -> tuple[Diagnosis | None, compiled.Table | None]:
     """Without a diagnosis where damaged records contradict each other; and the charges of waits, unless there are too many intervals."""
-    table, charges = compiled.table_of(intervals), None
+    table = compiled.table_of(intervals)
     try:
-        sums = compiled.blame(table, len(intervals.lanes))
         path = compiled.critical_path(table, len(intervals.lanes))
-        if len(intervals) <= _MOST_PIECES:
-            charges = compiled.charges(table, len(intervals.lanes))
+        charges = compiled.charges(table, len(intervals.lanes))
+        sums = compiled.blame_of_charges(table, charges)
     except compiled.CompiledError:
         return None, None
     del table

@@ -9,6 +9,7 @@ import numpy as np
 
 from trimtab.analysis import compiled
 from trimtab.analysis.step_work import Integers
+from trimtab.traces.columns import ordered
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,11 @@ class Division:
     overhead_ns: int
 
     def divided(self, table: compiled.Table, links: compiled.Table) -> tuple[compiled.Table, compiled.Table]:
-        """Steps and links of a replay, with the further parts behind all other steps; they begin right behind the first part."""
+        """Steps and links of a replay, with the further parts behind all other steps; they begin right behind the first part.
+
+        Behind these comes, for each divided step, a join of what the step waits for, which takes no time: each part waits for it.
+        Otherwise parts that wait for parts would have as many links as both have parts, multiplied.
+        """
         if not len(self.steps):
             return table, links
         count = len(table)
@@ -38,12 +43,17 @@ class Division:
         table["duration_ns"][self.steps] -= share_ns * (self.parts - 1)
         table["duration_ns"][count:] = share_ns[of]
         table["lead_ns"][count:] = self.overhead_ns
-        order = np.lexsort((np.concatenate([np.zeros(count, np.int64), number]), table["recorded_begin_ns"]))
+        order = ordered(table["recorded_begin_ns"], np.concatenate([np.zeros(count, np.int64), number]))
         table["recorded_begin_ns"][order] = np.arange(len(table))
-        return table, self._links(links, count, first, table["duration_ns"][self.steps])
+        joins = np.zeros(len(self.steps), compiled.STEP)
+        joins["lane"] = compiled.NO_LANE
+        first_join = len(table)
+        length_ns = table["duration_ns"][self.steps]
+        links = self._from_parts(links, count, first, length_ns)
+        return np.concatenate([table, joins]), self._into_parts(links, count, first, first_join)
 
-    def _links(self, links: compiled.Table, count: int, first: Integers, length_ns: Any) -> compiled.Table:
-        """What the step waits for, each part waits for. What comes in the middle of the step comes in the middle of a part."""
+    def _from_parts(self, links: compiled.Table, count: int, first: Integers, length_ns: Any) -> compiled.Table:
+        """What waits for the step waits for all parts. What comes in the middle of the step comes in the middle of a part."""
         place = np.full(count, -1, np.int64)
         place[self.steps] = np.arange(len(self.steps))
         links = links.copy()
@@ -67,13 +77,20 @@ class Division:
         copies["latency_ns"] = np.where(is_end, links["latency_ns"][copied], 0)
         links["latency_ns"][middle] -= comes_in * length
         links["from_step"][middle[is_later]] = first[giver[middle]][is_later] + comes_in[is_later] - 1
-        return self._into_parts(np.concatenate([links, copies]), place, first)
-
-    def _into_parts(self, links: compiled.Table, place: Integers, first: Integers) -> compiled.Table:
-        taker = place[links["to_step"]]
-        others = np.where(taker >= 0, self.parts[np.maximum(taker, 0)] - 1, 0)
-        copies = np.repeat(links, others)
-        copied = np.repeat(np.arange(len(links)), others)
-        number = np.arange(len(copies)) - np.repeat(np.cumsum(others) - others, others)
-        copies["to_step"] = first[taker[copied]] + number
         return np.concatenate([links, copies])
+
+    def _into_parts(self, links: compiled.Table, count: int, first: Integers, first_join: int) -> compiled.Table:
+        """With joins in place of the steps that wait, and links from each join to the parts of its step."""
+        join = np.arange(count)
+        join[self.steps] = first_join + np.arange(len(self.steps))
+        links["to_step"] = join[links["to_step"]]
+        entering = np.zeros(int(self.parts.sum()), compiled.LINK)
+        entering["from_step"] = np.repeat(join[self.steps], self.parts)
+        begins = np.cumsum(self.parts) - self.parts
+        number = np.arange(len(entering)) - np.repeat(begins, self.parts)
+        # The step itself is its first part.
+        entering["to_step"] = np.where(
+            number == 0, np.repeat(self.steps, self.parts), np.repeat(first, self.parts) + number - 1
+        )
+        entering["base"] = compiled.FROM_END
+        return np.concatenate([links, entering])

@@ -118,7 +118,7 @@ class _Sums:
     def of(points: Floats) -> _Sums:
         # Most are in order already, which is seen much faster than they are sorted.
         is_ascending = bool((points[1:] >= points[:-1]).all())
-        ascending = points if is_ascending else np.sort(points)
+        ascending = points if is_ascending else np.sort(points, kind="stable")
         return _Sums(ascending, np.concatenate([[0.0], np.cumsum(ascending)]))
 
     def after(self, moments: Floats) -> Floats:

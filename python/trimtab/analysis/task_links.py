@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.traces import Trace
-from trimtab.traces.arrows import arrows_of
+from trimtab.traces.arrows import Placed, edges_of
+from trimtab.traces.columns import ordered
 
 Integers = NDArray[np.int64]
 
@@ -32,25 +33,24 @@ class Links:
 
 def links_of(trace: Trace, lanes: tuple[int, ...]) -> Links:
     """All arrows of a process between these lanes: what was created, given and made ready, and where tasks went on."""
-    arrows = arrows_of(trace.process)
-    from_lane, from_ns = _ends(trace, arrows.leaving, arrows.count, lanes)
-    to_lane, to_ns = _ends(trace, arrows.entering, arrows.count, lanes)
-    known = np.flatnonzero((from_lane >= 0) & (to_lane >= 0))
-    links = Links(from_ns[known], to_ns[known], from_lane[known], to_lane[known])
-    return links.pick(np.argsort(links.from_ns, kind="stable"))
+    edges = edges_of(trace.process)
+    from_lane, from_ns = _ends(trace, edges.froms, lanes)
+    to_lane, to_ns = _ends(trace, edges.tos, lanes)
+    del edges
+    is_known = (from_lane >= 0) & (to_lane >= 0)
+    links = Links(from_ns, to_ns, from_lane, to_lane)
+    links = links if is_known.all() else links.pick(is_known)
+    return links.pick(ordered(links.from_ns, np.zeros(len(links), np.int64)))
 
 
-def _ends(trace: Trace, flows: Any, count: int, lanes: tuple[int, ...]) -> tuple[Integers, Integers]:
-    """Lane (-1: none of these) and time of one end of each arrow, by the arrow's number."""
-    place = {lane: at for at, lane in enumerate(lanes)}
-    lane_of, at_ns = np.full(count, -1, np.int64), np.zeros(count, np.int64)
+def _ends(trace: Trace, events: Placed, lanes: tuple[int, ...]) -> tuple[Integers, Integers]:
+    """Lane (-1: none of these) and time of these events."""
+    lane_of, ticks = np.full(len(events), -1, np.int64), np.zeros(len(events), np.int64)
     start = int(trace.process.header["start_ticks"])
-    for lane in trace.process.lanes:
-        if lane.id not in flows or lane.id not in place:
-            continue
-        counts, numbers = flows[lane.id].at(np.arange(len(lane.events)))
-        ticks = np.maximum(lane.events["ticks"].astype(np.int64) - start, 0)
-        arrow = numbers.astype(np.int64) - 1
-        lane_of[arrow] = place[lane.id]
-        at_ns[arrow] = np.rint(np.repeat(ticks, counts) * trace.process.ns_per_tick).astype(np.int64)
-    return lane_of, at_ns
+    by_id = {lane.id: lane for lane in trace.process.lanes}
+    numbers = np.ascontiguousarray(events["lane"])
+    for place, number in enumerate(lanes):
+        own = np.flatnonzero(numbers == number)
+        lane_of[own] = place
+        ticks[own] = by_id[number].events["ticks"][events["at"][own]].astype(np.int64) - start
+    return lane_of, np.rint(np.maximum(ticks, 0) * trace.process.ns_per_tick).astype(np.int64)

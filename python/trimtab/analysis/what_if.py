@@ -89,7 +89,7 @@ class Replays:
             CompiledError: steps wait for each other.
         """
         steps, pieces = self.steps, self.steps.pieces
-        table = np.zeros(len(steps), compiled.STEP)
+        table = np.empty(len(steps), compiled.STEP)
         length = pieces.length_ns if change.factor is None else pieces.length_ns * change.factor
         own = np.bincount(pieces.step, weights=length, minlength=len(steps))
         table["duration_ns"] = steps.clock_ns + np.rint(own).astype(np.int64)
@@ -184,7 +184,7 @@ class Replays:
     @cached_property
     def _recorded_links(self) -> compiled.Table:
         links = self._sorted_links
-        table = np.zeros(len(links.to_step), compiled.LINK)
+        table = np.empty(len(links.to_step), compiled.LINK)
         table["from_step"], table["to_step"] = links.from_step, links.to_step
         table["base"] = np.where(links.from_piece >= 0, compiled.FROM_BEGIN, compiled.FROM_END)
         table["latency_ns"] = self._latencies(self.steps.pieces.length_ns)

@@ -29,6 +29,8 @@ def compare_runs(before: str, after: str, as_json: bool, html: Path | None) -> N
     one run.
     """
     from trimtab.analysis.compare import compare
+    from trimtab.analysis.kept_intervals import KeptIntervals
+    from trimtab.heap import prepare_for_long_arrays
     from trimtab.model import RunError
     from trimtab.model.report import Report
     from trimtab.report import lane_page, write_html
@@ -39,14 +41,18 @@ def compare_runs(before: str, after: str, as_json: bool, html: Path | None) -> N
     if html is not None and [len(side) for side in sides] != [1, 1]:
         fail(f"--html: expected one run on each side, found {len(sides[0])} and {len(sides[1])}")
     reports: list[list[Report]] = [[], []]
+    kept = [KeptIntervals() for _ in sides] if html is not None else []
+    prepare_for_long_arrays()
     try:
         with progress("reading the runs", sum(map(len, sides))) as advance:
-            for side, found_runs in zip(sides, reports, strict=True):
+            for side, found_runs, own_kept in zip(sides, reports, kept or [None, None], strict=True):
                 for run in side:
-                    found_runs.append(run.report())
+                    found_runs.append(run.report(own_kept))
                     advance(1)
         if html is not None:
-            write_html(reports[0][0], html, lane_page(*(side[0].run() for side in sides)), reports[1][0])
+            with progress("drawing the lanes"):
+                lanes = lane_page(*(side[0].run() for side in sides), kept=kept)
+            write_html(reports[0][0], html, lanes, reports[1][0])
             echo(f"trimtab: page of both runs: {html}", err=True)
     except RunError as error:
         fail(str(error))

@@ -22,6 +22,7 @@ def view_run(run_directory: str, port: int, no_browser: bool) -> None:
     """
     from trimtab.analysis.kept_intervals import KeptIntervals
     from trimtab.analysis.report import build
+    from trimtab.heap import prepare_for_long_arrays
     from trimtab.model import RunError
     from trimtab.readers import open_run
     from trimtab.report import lane_page, page
@@ -31,10 +32,11 @@ def view_run(run_directory: str, port: int, no_browser: bool) -> None:
     directory = find_run(run_directory)
     try:
         run = open_run(directory)
+        prepare_for_long_arrays()
         with progress("reading the run"):
             kept = KeptIntervals()
             report = build(run, kept)
-            lanes = lane_page(run, is_served=True, kept=kept)
+            lanes = lane_page(run, is_served=True, kept=(kept,))
         server = PageServer(page(report, lanes, is_served=True).encode(), lanes, port)
     except RunError as error:
         fail(str(error))

@@ -24,6 +24,9 @@ Words = NDArray[np.uint64]
 _COUNTS = struct.Struct("<QQQ")  # capacity, written, dropped
 _COUNTS_AT = layout.offset_of(layout.FILE_HEADER, "capacity")
 _HEAD = struct.Struct("<8sIIII")  # magic, version, header_size, kind, record_bytes
+# Their sizes are asked of the open file, which takes a fraction of the time: a process has two of them for each lane, and the
+# process's own files say whether the folder is still there.
+_OF_LANES = ("events", "profile")
 # Both headers of any file but process.tt, whose command nobody needs at each look.
 HEADER_WORDS = (layout.FILE_HEADER.itemsize + layout.LANE_HEADER.itemsize) // 8
 
@@ -41,6 +44,7 @@ class LiveFile:
         self._name = os.fspath(path)
         self._kind = kind
         self._map: mmap.mmap | None = None
+        self._ring: Records | None = None  # all records of the mapping, for `newest`
         self._size = 0
         self._record_bytes = 1
         self.header: Words = np.zeros(0, np.uint64)
@@ -59,14 +63,11 @@ class LiveFile:
         """
         if self._map is None and not self._open():
             return False
+        assert self._map is not None
         # Touching a page that was cut off would end this process.
-        try:
-            size = os.stat(self._name, follow_symlinks=False).st_size
-        except OSError as error:
-            raise RunError(f"{self.path}: {error.strerror}: it was moved or removed") from error
+        size = self._map.size() if self._kind in _OF_LANES else self._size_by_name()
         if size < self._size:
             raise RunError(f"{self.path}: expected at least {self._size} bytes, found {size}: it was cut off")
-        assert self._map is not None
         capacity, written, self.dropped = _COUNTS.unpack_from(self._map, _COUNTS_AT)
         needed = layout.HEADER_BYTES + capacity * self._record_bytes
         if needed > size:
@@ -81,21 +82,30 @@ class LiveFile:
         self.capacity, self.written = capacity, written
         return True
 
+    def _size_by_name(self) -> int:
+        try:
+            return os.stat(self._name, follow_symlinks=False).st_size
+        except OSError as error:
+            raise RunError(f"{self.path}: {error.strerror}: it was moved or removed") from error
+
     def records(self, begin: int, end: int) -> Records:
         """Records of these numbers, of a file that is no ring; a view of what the program writes."""
         return self._view(begin, end - begin)
 
     def newest(self, count: int) -> Records:
-        """The last complete records, at most `count`, oldest first; a copy. The one that may be written now is not among them."""
-        dtype = layout.RECORDS[self._kind]
-        kept = min(self.written, self.capacity - 1 if self.written > self.capacity else self.capacity)
-        count = min(count, max(kept, 0))
-        if not count:
-            return np.zeros(0, dtype)
-        end = self.written % self.capacity or self.capacity
+        """The last complete records, at most `count`, oldest first; a view of what the program writes, or a copy. The one that may
+        be written now is not among them."""
+        capacity, written = self.capacity, self.written
+        kept = written if written <= capacity else capacity - 1
+        count = min(count, kept)
+        if count <= 0:
+            return np.zeros(0, layout.RECORDS[self._kind])
+        if self._ring is None or len(self._ring) != capacity:
+            self._ring = self._view(0, capacity)
+        end = written % capacity or capacity
         if count <= end:
-            return np.array(self._view(end - count, count))
-        return np.concatenate([self._view(self.capacity - (count - end), count - end), self._view(0, end)])
+            return self._ring[end - count : end]
+        return np.concatenate([self._ring[capacity - (count - end) :], self._ring[:end]])
 
     def words(self, count: int) -> Words:
         """The first records as rows of 64-bit words; a view."""
@@ -157,6 +167,6 @@ class LiveFile:
 
     def _remap(self) -> None:
         # Views of the old mapping keep it alive as long as they need it.
-        self._map = None
+        self._map = self._ring = None
         if not self._open():
             raise RunError(f"{self.path}: it was removed while it was read")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,7 @@ _PAIRS = (
 )
 
 
-@dataclass(frozen=True)
-class Opened:
+class Opened(NamedTuple):
     """What a lane has begun and not ended; ticks 0: nothing.
 
     Attributes:
@@ -41,8 +39,7 @@ class Opened:
 NOTHING = Opened()
 
 
-@dataclass(frozen=True)
-class Tail:
+class Tail(NamedTuple):
     """What a lane is in.
 
     Attributes:
@@ -82,13 +79,13 @@ def tails_of(newest: Sequence[Records], before: Sequence[Tail]) -> list[Tail]:
         part = _chosen(opened[1], lane, old.part, since)
         inner = _chosen(opened[2], lane, old.inner, since)
         scope = _chosen(opened[3], lane, old.scope, since)
-        newest_of = max((region, part, inner, scope), key=_BEGIN)
+        # Of equal ones the first: as `max` has it, and in less time.
+        newest_of = region if region.ticks >= part.ticks else part
+        newest_of = newest_of if newest_of.ticks >= inner.ticks else inner
+        newest_of = newest_of if newest_of.ticks >= scope.ticks else scope
         end, instance = (ticks[lane], instances[lane]) if has_end[lane] else (old.last_end, old.last_instance)
         tails.append(Tail(region, part, inner, scope, end, instance, newest_of.subject))
     return tails
-
-
-_BEGIN = attrgetter("ticks")
 
 
 def _opened(events: Records, kinds: Records, begin: int, end: int) -> list[Opened | None] | None:

@@ -62,23 +62,23 @@ class LanePage:
         return of_process.level_tile(int(level), tile)
 
 
-def lane_page(*runs: Run, is_served: bool = False, kept: KeptIntervals | None = None) -> LanePage | None:
+def lane_page(*runs: Run, is_served: bool = False, kept: Sequence[KeptIntervals] = ()) -> LanePage | None:
     """Lanes of a run, or of several, which all begin at the same time on the page; processes of the first are named A, and so on.
 
     None where no process of any run has all of its events. Served, only the coarsest level is inside the page.
 
     Args:
-        kept: intervals of a single run, from the report of it.
+        kept: intervals of each run, from the report of it; without, they are found out.
     """
     drawn: list[LaneTiles] = []
     processes: list[dict[str, Any]] = []
     left_out = 0
-    for letter, run in zip(ascii_uppercase, runs, strict=False):
+    for letter, run, own_kept in zip(ascii_uppercase, runs, kept or [None] * len(runs), strict=False):
         traces = traces_of(run)
         own = tiles_of(
             traces,
             max((tiles.first_lane + len(tiles.stretches.lanes) for tiles in drawn), default=0),
-            kept,
+            own_kept,
         )
         left_out += sum(_lacks_events(trace) for trace in traces)
         drawn += own
@@ -148,7 +148,7 @@ def _process(tiles: LaneTiles, names: _Names, prefix: str, lead_ns: int) -> dict
             {"shift": level.shift, "tiles": tiles.tiles_of(at)} for at, level in enumerate(tiles.levels)
         ],
         "bounds": tiles.bounds,
-        "longest": tiles.longest(),
+        "longest": tiles.longest,
     }
 
 
@@ -199,7 +199,7 @@ def _most_wanted(drawn: Sequence[LaneTiles]) -> Iterable[tuple[int, int]]:
         for tile in range(len(each.bounds) - 1):
             wanted[at, tile] = 0
         classes = each.stretches.classes
-        for _, begin, end, kind in each.longest():
+        for _, begin, end, kind in each.longest:
             if classes[kind].cause is not None:
                 for tile in range(len(each.bounds) - 1):
                     if each.bounds[tile] < end and begin < each.bounds[tile + 1]:

@@ -17,6 +17,7 @@ from trimtab.analysis.task_links import Links, links_of
 from trimtab.model import NO_SUBJECT
 from trimtab.report.columns import packed
 from trimtab.traces import Trace
+from trimtab.traces.compiled_columns import largest_of_kinds
 from trimtab.traces.intervals import NO_LANE
 
 Integers = NDArray[np.int64]
@@ -53,7 +54,7 @@ class LaneTiles:
     @cached_property
     def bounds(self) -> list[int]:
         """Where tiles of single stretches begin, and the end of the last one; each has about TILE_STRETCHES."""
-        begins = np.sort(self.stretches.begin_ns)
+        begins = np.sort(self.stretches.begin_ns, kind="stable")
         inner = np.unique(begins[TILE_STRETCHES::TILE_STRETCHES])
         return [0, *(at for at in inner.tolist() if 0 < at < self.stretches.span_ns), self.stretches.span_ns]
 
@@ -107,21 +108,22 @@ class LaneTiles:
         )
 
     def _links_between(self, low: int, high: int) -> Links:
-        links = self.links
-        return links.pick(
-            np.flatnonzero(
-                (links.from_ns < high) & (links.to_ns >= low) & (links.from_ns >= 0) & (links.to_ns >= 0)
-            )
-        )
+        first = int(np.searchsorted(self._reached_ns, low))
+        last = int(np.searchsorted(self.links.from_ns, high))
+        links = self.links.pick(slice(first, max(last, first)))
+        return links.pick((links.to_ns >= low) & (links.from_ns >= 0) & (links.to_ns >= 0))
 
+    @cached_property
+    def _reached_ns(self) -> Integers:
+        """Of each arrow, when the last of it and of those before it ends: ascending."""
+        return np.maximum.accumulate(self.links.to_ns)
+
+    @cached_property
     def longest(self) -> list[list[int]]:
         """Lane, begin, end and class of the longest stretches of each class, longest first."""
         whole = self.stretches
         length = whole.end_ns - whole.begin_ns
-        order = np.lexsort((-length, whole.kind))
-        begins = np.flatnonzero(np.diff(whole.kind[order], prepend=-1))
-        rank = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
-        chosen = order[rank < _LONGEST_OF_CLASS]
+        chosen = largest_of_kinds(whole.kind, length, _LONGEST_OF_CLASS)
         chosen = chosen[np.argsort(-length[chosen], kind="stable")][:_LONGEST]
         rows: list[list[int]] = np.stack(
             [whole.lane[chosen], whole.begin_ns[chosen], whole.end_ns[chosen], whole.kind[chosen]], axis=1

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from trimtab.model import CAUSES, Process
 from trimtab.model.enumerations import EventKind, WaitCause
+from trimtab.traces.columns import Groups, ordered
+from trimtab.traces.intervals.lookup import among
 from trimtab.traces.lock_turns import Entries, lock_entries
 
 Integers = NDArray[np.int64]
@@ -130,30 +132,28 @@ class Edges:
 
 def edges_of(process: Process) -> Edges:
     """All edges in a process of which both ends are recorded."""
-    parts = _placed(process, (EventKind.TASK_BEGIN, EventKind.TASK_RESUMED))
-    parts = parts[parts["a"] != 0]
-    parts = parts[np.lexsort((parts["ticks"], parts["a"]))]
+    parts = _Parts.of(process)
     edges, created = _placed(process, (EventKind.EDGE,)), _placed(process, (EventKind.TASK_CREATED,))
     ready = _placed(process, (EventKind.TASK_READY,))
     # Whoever received a parcel has made its task, but the cause is the sender.
     received = _placed(process, (EventKind.PARCEL_RECEIVED,))["a"]
-    created, ready = (placed[~np.isin(placed["a"], received)] for placed in (created, ready))
+    if len(received):
+        created, ready = (placed[~np.isin(placed["a"], received)] for placed in (created, ready))
     resumed_by_other = edges[edges["arg"] != WaitCause.OTHER]
     enabled = _enabled(ready, created)
-    has_further_part = parts["a"][1:] == parts["a"][:-1]
-    given = _known_pairs(
-        resumed_by_other, parts, _next(parts, resumed_by_other["b"], resumed_by_other["ticks"])
+    given = parts.led_to_by(
+        resumed_by_other, parts.next(resumed_by_other["b"], resumed_by_other["ticks"])
     )
     pairs: list[tuple[int | Integers, tuple[Placed, Placed]]] = [
         (EdgeKind.LOCK, _handed_over(process)),
         (EdgeKind.DEPENDS, _dependences(parts, edges[edges["arg"] == WaitCause.OTHER])),
-        (EdgeKind.CREATES, _known_pairs(created, parts, _first(parts, created["a"]))),
+        (EdgeKind.CREATES, parts.led_to_by(created, parts.first(created["a"]))),
         # What one task gave another leads from where it did to where the other went on.
         (given[0]["arg"].astype(np.int64), given),
         # Who gave a task the last that it waited for leads to where it began.
-        (EdgeKind.MAKES_READY, _known_pairs(enabled, parts, _next(parts, enabled["a"], enabled["ticks"]))),
+        (EdgeKind.MAKES_READY, parts.led_to_by(enabled, parts.next(enabled["a"], enabled["ticks"]))),
         # A task of OpenMP's that begins again has not been suspended by anyone.
-        (EdgeKind.GOES_ON, (parts[:-1][has_further_part], parts[1:][has_further_part])),
+        (EdgeKind.GOES_ON, parts.going_on()),
     ]
     froms, tos = (np.concatenate([pair[side] for _, pair in pairs]) for side in (0, 1))
     kind = np.concatenate([np.broadcast_to(np.int64(kind), len(pair[0])) for kind, pair in pairs])
@@ -191,8 +191,7 @@ def parcel_arrows(processes: Sequence[Process]) -> list[Ends]:
         received = _placed(processes[at], (EventKind.PARCEL_RECEIVED, EventKind.ANSWER_RECEIVED))
         if not len(received):
             continue
-        parts = _placed(processes[at], (EventKind.TASK_BEGIN, EventKind.TASK_RESUMED))
-        parts = parts[np.lexsort((parts["ticks"], parts["a"]))]
+        parts = _Parts.of(processes[at])
         for rank in np.unique(received["arg"]).tolist():
             if rank not in sent:
                 continue
@@ -206,12 +205,11 @@ def parcel_arrows(processes: Sequence[Process]) -> list[Ends]:
     ]
 
 
-def _parcels_between(sent: Placed, received: Placed, parts: Placed) -> tuple[Placed, Placed]:
+def _parcels_between(sent: Placed, received: Placed, parts: _Parts) -> tuple[Placed, Placed]:
     """Of parcels whose sending, and what their task did next, are recorded."""
-    sent = sent[np.argsort(sent["a"], kind="stable")]
-    at, first_parts = _first(sent, received["b"]), _next(parts, received["a"], received["ticks"])
+    at, first_parts = _first(sent, received["b"]), parts.next(received["a"], received["ticks"])
     is_known = (at >= 0) & (first_parts >= 0)
-    return sent[at[is_known]], parts[first_parts[is_known]]
+    return sent[at[is_known]], parts.rows[first_parts[is_known]]
 
 
 def _joined(numbered: Sequence[_Numbered]) -> dict[int, Flows]:
@@ -228,7 +226,7 @@ def _placed(process: Process, kinds: tuple[int, ...]) -> Placed:
     for lane in process.lanes:
         for low in range(0, len(lane.events), _BLOCK):
             block = lane.events[low : low + _BLOCK]
-            at = np.flatnonzero(np.isin(block["kind"], kinds))
+            at = np.flatnonzero(among(np.ascontiguousarray(block["kind"]), kinds))
             placed = np.empty(len(at), _PLACED)
             for name in ("ticks", "arg", "a", "b"):
                 placed[name] = block[name][at]
@@ -237,26 +235,59 @@ def _placed(process: Process, kinds: tuple[int, ...]) -> Placed:
     return np.concatenate(placed_parts)
 
 
-def _first(parts: Placed, tasks: NDArray[np.uint64]) -> Integers:
-    """The place of each task's first part; -1 for those that have none."""
-    at = np.searchsorted(parts["a"], tasks, side="left")
-    return _where_task_is(parts, at, tasks)
+@dataclass(frozen=True)
+class _Parts:
+    """Parts of tasks, by task and time; a place among them: -1, where there is none."""
+
+    rows: Placed
+    groups: Groups
+
+    @staticmethod
+    def of(process: Process) -> _Parts:
+        parts = _placed(process, (EventKind.TASK_BEGIN, EventKind.TASK_RESUMED))
+        task, ticks = _signed(parts["a"]), _signed(parts["ticks"])
+        order = ordered(task, ticks)
+        order = order[task[order] != 0]  # a part without an identity is nobody's next one
+        return _Parts(parts[order], Groups.of(task[order], ticks[order]))
+
+    def first(self, tasks: NDArray[np.uint64]) -> Integers:
+        """The place of each task's first part."""
+        return self.groups.earliest(_signed(tasks), np.full(len(tasks), np.iinfo(np.int64).min))
+
+    def last(self, tasks: NDArray[np.uint64]) -> Integers:
+        """The place of each task's last part."""
+        return self.groups.latest(_signed(tasks), np.full(len(tasks), np.iinfo(np.int64).max))
+
+    def next(self, tasks: NDArray[np.uint64], ticks: NDArray[np.uint64]) -> Integers:
+        """The place of each task's first part that begins at `ticks` or later."""
+        return self.groups.earliest(_signed(tasks), _signed(ticks))
+
+    def led_to_by(self, froms: Placed, to: Integers) -> tuple[Placed, Placed]:
+        """Those events of which the part that they lead to is recorded, and these parts."""
+        is_known = to >= 0
+        if is_known.all():
+            return froms, self.rows[to]
+        return froms[is_known], self.rows[to[is_known]]
+
+    def going_on(self) -> tuple[Placed, Placed]:
+        """Each part but the last one of a task, and the one after it."""
+        task = self.rows["a"]
+        has_further = np.flatnonzero(task[1:] == task[:-1])
+        return self.rows[has_further], self.rows[has_further + 1]
 
 
-def _last(parts: Placed, tasks: NDArray[np.uint64]) -> Integers:
-    at = np.searchsorted(parts["a"], tasks, side="right") - 1
-    return _where_task_is(parts, at, tasks)
+def _signed(numbers: Any) -> Integers:
+    """Side by side in memory, as columns are sorted and looked up."""
+    return np.ascontiguousarray(numbers).view(np.int64)
 
 
-def _next(parts: Placed, tasks: NDArray[np.uint64], ticks: NDArray[np.uint64]) -> Integers:
-    """The place of each task's first part that begins at `ticks` or later; -1 for those that have none."""
-    is_part = np.concatenate([np.zeros(len(tasks), np.int64), np.ones(len(parts), np.int64)])
-    order = np.lexsort(
-        (is_part, np.concatenate([ticks, parts["ticks"]]), np.concatenate([tasks, parts["a"]]))
-    )
-    before = np.empty(len(order), np.int64)
-    before[order] = np.cumsum(is_part[order])
-    return _where_task_is(parts, before[: len(tasks)], tasks)
+def _first(events: Placed, numbers: NDArray[np.uint64]) -> Integers:
+    """The place of the first event about each of these numbers; -1: there is none."""
+    number = _signed(events["a"])
+    order = ordered(number, np.zeros(len(number), np.int64))
+    groups = Groups.of(number[order], np.zeros(len(number), np.int64))
+    at = groups.earliest(_signed(numbers), np.zeros(len(numbers), np.int64))
+    return np.where(at >= 0, order[np.minimum(at, len(order) - 1)], -1) if len(order) else at
 
 
 def _handed_over(process: Process) -> tuple[Placed, Placed]:
@@ -273,33 +304,21 @@ def _entries_at(entries: Entries, chosen: Integers, ticks: Integers) -> Placed:
     return placed
 
 
-def _where_task_is(parts: Placed, at: Any, tasks: NDArray[np.uint64]) -> Integers:
-    is_valid = (at >= 0) & (at < len(parts))
-    is_valid[is_valid] = parts["a"][at[is_valid]] == tasks[is_valid]
-    places_or_none: Integers = np.where(is_valid, at, -1)
-    return places_or_none
-
-
 def _enabled(ready: Placed, created: Placed) -> Placed:
     """Tasks that were made ready by another than their maker, whose arrow is there already."""
     ready = ready[ready["b"] != 0]
-    created = created[np.argsort(created["a"], kind="stable")]
     at = _first(created, ready["a"])
     by_maker = at >= 0
     by_maker[by_maker] = created["b"][at[by_maker]] == ready["b"][by_maker]
     return ready[~by_maker]
 
 
-def _known_pairs(froms: Placed, parts: Placed, to: Integers) -> tuple[Placed, Placed]:
-    return froms[to >= 0], parts[to[to >= 0]]
-
-
-def _dependences(parts: Placed, edges: Placed) -> tuple[Placed, Placed]:
+def _dependences(parts: _Parts, edges: Placed) -> tuple[Placed, Placed]:
     """From the last part of the one to the first of the other, once however often it was told."""
     distinct_pairs = np.unique(np.stack([edges["a"], edges["b"]], axis=1), axis=0)
-    before, after = _last(parts, distinct_pairs[:, 0]), _first(parts, distinct_pairs[:, 1])
+    before, after = parts.last(distinct_pairs[:, 0]), parts.first(distinct_pairs[:, 1])
     have_parts = (before >= 0) & (after >= 0)
-    return parts[before[have_parts]], parts[after[have_parts]]
+    return parts.rows[before[have_parts]], parts.rows[after[have_parts]]
 
 
 def _by_lane(ends: Placed, numbers: NDArray[np.uint64]) -> dict[int, Flows]:

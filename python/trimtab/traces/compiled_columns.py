@@ -27,6 +27,10 @@ class _Moments(ctypes.Structure):
     _fields_ = (("group", ctypes.c_void_p), ("moment", ctypes.c_void_p), ("count", ctypes.c_size_t))
 
 
+class _Numbers(ctypes.Structure):
+    _fields_ = (("kinds", ctypes.c_void_p), ("numbers", ctypes.c_void_p), ("count", ctypes.c_size_t))
+
+
 _FAILED = ctypes.c_size_t(-1).value
 
 
@@ -35,6 +39,8 @@ def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(paths.diagnosis_library()))
     library.trimtab_order.restype = ctypes.c_size_t
     library.trimtab_first_rows.restype = None
+    library.trimtab_sums_before.restype = ctypes.c_size_t
+    library.trimtab_largest_of_kinds.restype = ctypes.c_size_t
     return library
 
 
@@ -73,6 +79,43 @@ def first_rows(
         ctypes.byref(groups), ctypes.byref(moments), ctypes.c_uint32(is_behind), _at(rows)
     )
     return rows
+
+
+def sums_before(points: Integers, moments: Integers) -> Integers:
+    """Of each of these ascending moments, the sum of what lies between it and all points before it.
+
+    Raises:
+        OSError: the compiled library is not there.
+    """
+    points, moments = (np.ascontiguousarray(column, np.int64) for column in (points, moments))
+    sums = np.empty(len(moments), np.int64)
+    wanted = _Moments(None, moments.ctypes.data, len(moments))
+    done = _library().trimtab_sums_before(
+        ctypes.byref(wanted), _at(points), ctypes.c_size_t(len(points)), _at(sums)
+    )
+    if done == _FAILED:
+        raise MemoryError
+    return sums
+
+
+def largest_of_kinds(kinds: NDArray[Any], numbers: Integers, most: int) -> Integers:
+    """The rows with the `most` largest numbers of each kind, by kind; largest first, of equal ones the first rows.
+
+    Raises:
+        OSError: the compiled library is not there.
+    """
+    kinds, numbers = np.ascontiguousarray(kinds, np.int32), np.ascontiguousarray(numbers, np.int64)
+    table = _Numbers(kinds.ctypes.data, numbers.ctypes.data, len(kinds))
+    rows = np.empty(1024, np.int64)
+    while True:
+        count = _library().trimtab_largest_of_kinds(
+            ctypes.byref(table), ctypes.c_size_t(most), _at(rows), ctypes.c_size_t(len(rows))
+        )
+        if count == _FAILED:
+            raise MemoryError
+        if count <= len(rows):
+            return rows[:count]
+        rows = np.empty(count, np.int64)
 
 
 def _at(column: NDArray[Any]) -> ctypes.c_void_p:

@@ -35,6 +35,13 @@ struct interval_table {
   lane_order order() const { return {std::span(intervals, count), lanes}; }
 };
 
+struct charge_table {
+  const lane_interval* intervals;
+  std::size_t count;
+  const charge* charges;
+  std::size_t charge_count;
+};
+
 // A step of a lane, of a pool, or of neither. A lane's step with a pool: the lane takes steps of the pool before it.
 struct placed_step {
   std::int64_t duration_ns, lead_ns, recorded_begin_ns;
@@ -124,6 +131,12 @@ struct moment_table {
   std::size_t count;
 };
 
+struct number_table {
+  const std::int32_t* kinds;
+  const std::int64_t* numbers;
+  std::size_t count;
+};
+
 struct text_room {
   char* text;
   std::size_t bytes;
@@ -156,6 +169,12 @@ __attribute__((visibility("default"))) std::size_t trimtab_charges(const interva
   return results([&] { return merged_charges(table->order()); }, to, room, error);
 }
 
+__attribute__((visibility("default"))) std::size_t trimtab_blame_of_charges(const charge_table* table, blame_sum* to,
+                                                                            std::size_t room, const text_room* error) noexcept {
+  return results([&] { return sums_of_charges({table->intervals, table->count}, {table->charges, table->charge_count}); }, to,
+                 room, error);
+}
+
 __attribute__((visibility("default"))) std::size_t trimtab_critical_path(const interval_table* table, path_part* to,
                                                                          std::size_t room, const text_room* error) noexcept {
   return results([&] { return critical_path(table->order()); }, to, room, error);
@@ -177,6 +196,29 @@ __attribute__((visibility("default"))) std::size_t trimtab_order(const std::uint
   try {
     order_of({keys, count}, {to, count});
     return count;
+  } catch (const std::exception&) {
+    return failed;
+  }
+}
+
+// `to` has a place for each moment.
+__attribute__((visibility("default"))) std::size_t trimtab_sums_before(const moment_table* wanted, const std::int64_t* points,
+                                                                       std::size_t count, std::int64_t* to) noexcept {
+  try {
+    sums_before({points, count}, {wanted->moment, wanted->count}, {to, wanted->count});
+    return wanted->count;
+  } catch (const std::exception&) {
+    return failed;
+  }
+}
+
+// How many rows there are, of which as many as there is room for are written.
+__attribute__((visibility("default"))) std::size_t trimtab_largest_of_kinds(const number_table* table, std::size_t most,
+                                                                            std::int64_t* to, std::size_t room) noexcept {
+  try {
+    const std::vector<std::int64_t> rows = largest_of_kinds({table->kinds, table->count}, {table->numbers, table->count}, most);
+    std::copy_n(rows.begin(), std::min(room, rows.size()), to);
+    return rows.size();
   } catch (const std::exception&) {
     return failed;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <queue>
+#include <string>
 #include <tuple>
 
 namespace trimtab::diagnosis {
@@ -154,26 +155,62 @@ std::vector<charge> merged_charges(const lane_order& order) {
   return result;
 }
 
-std::vector<blame_sum> blame_by_group(const lane_order& order) {
-  const std::span<const lane_interval> intervals = order.intervals();
-  std::map<std::tuple<std::uint32_t, std::uint32_t, interval_kind, chain_end>, blame_sum> sums;
-  for_each_charge(order, [&](const charge& charged) {
+namespace {
+
+// Sums of charges by what the result is by.
+class summing {
+ public:
+  explicit summing(std::span<const lane_interval> intervals) : m_intervals(intervals) {}
+
+  void add(const charge& charged) {
     const bool has_culprit = charged.culprit != no_interval;
-    const std::uint32_t wait_group = intervals[charged.wait].group;
-    const std::uint32_t culprit_group = has_culprit ? intervals[charged.culprit].group : 0;
-    const interval_kind kind = has_culprit ? intervals[charged.culprit].kind : interval_kind::busy;
-    blame_sum& sum = sums[{wait_group, culprit_group, kind, charged.end}];
-    sum.wait_group = wait_group;
-    sum.culprit_group = culprit_group;
-    sum.culprit_kind = kind;
-    sum.end = charged.end;
-    sum.ns += charged.end_ns - charged.begin_ns;
-    ++sum.charges;
-  });
-  std::vector<blame_sum> result;
-  result.reserve(sums.size());
-  for (const auto& [key, sum] : sums) result.push_back(sum);
-  return result;
+    const std::uint32_t wait_group = m_intervals[charged.wait].group;
+    const std::uint32_t culprit_group = has_culprit ? m_intervals[charged.culprit].group : 0;
+    const interval_kind kind = has_culprit ? m_intervals[charged.culprit].kind : interval_kind::busy;
+    const sum_key wanted{wait_group, culprit_group, kind, charged.end};
+    // Few are different, and most are as the one before.
+    if (m_last == nullptr || wanted != m_last_key) {
+      m_last = &m_sums[wanted];
+      m_last_key = wanted;
+      *m_last = {wait_group, culprit_group, kind, charged.end, m_last->ns, m_last->charges};
+    }
+    m_last->ns += charged.end_ns - charged.begin_ns;
+    ++m_last->charges;
+  }
+
+  std::vector<blame_sum> result() const {
+    std::vector<blame_sum> sums;
+    sums.reserve(m_sums.size());
+    for (const auto& [key, sum] : m_sums) sums.push_back(sum);
+    return sums;
+  }
+
+ private:
+  using sum_key = std::tuple<std::uint32_t, std::uint32_t, interval_kind, chain_end>;
+  std::span<const lane_interval> m_intervals;
+  std::map<sum_key, blame_sum> m_sums;
+  sum_key m_last_key;
+  blame_sum* m_last = nullptr;
+};
+
+}  // namespace
+
+std::vector<blame_sum> blame_by_group(const lane_order& order) {
+  summing sums(order.intervals());
+  for_each_charge(order, [&](const charge& charged) { sums.add(charged); });
+  return sums.result();
+}
+
+std::vector<blame_sum> sums_of_charges(std::span<const lane_interval> intervals, std::span<const charge> charges) {
+  summing sums(intervals);
+  for (const charge& charged : charges) {
+    const bool is_known = charged.culprit == no_interval || charged.culprit < intervals.size();
+    if (charged.wait >= intervals.size() || !is_known)
+      throw interval_error("a charge: expected intervals below " + std::to_string(intervals.size()) + ", found " +
+                           std::to_string(charged.wait) + " and " + std::to_string(charged.culprit));
+    sums.add(charged);
+  }
+  return sums.result();
 }
 
 }  // namespace trimtab::diagnosis

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -85,6 +86,41 @@ std::int64_t first_row(const grouped_times& rows, std::size_t group, std::int64_
       high = middle;
   }
   return low;
+}
+
+void sums_before(std::span<const std::int64_t> points, std::span<const std::int64_t> moments, std::span<std::int64_t> to) {
+  // Of the points between each moment and the one before it: how many, and how far they lie before the moment in all.
+  std::vector<std::int64_t> counts(moments.size(), 0), distances(moments.size(), 0);
+  std::size_t at = 0;  // the first moment behind the point
+  for (const std::int64_t point : points) {
+    const bool is_same = (at == 0 || moments[at - 1] <= point) && (at == moments.size() || point < moments[at]);
+    if (!is_same) at = static_cast<std::size_t>(std::ranges::upper_bound(moments, point) - moments.begin());
+    if (at == moments.size()) continue;
+    ++counts[at];
+    distances[at] += moments[at] - point;
+  }
+  std::int64_t count = 0, sum = 0;
+  for (std::size_t place = 0; place < moments.size(); ++place) {
+    if (place > 0) sum += count * (moments[place] - moments[place - 1]);
+    count += counts[place];
+    to[place] = sum += distances[place];
+  }
+}
+
+std::vector<std::int64_t> largest_of_kinds(std::span<const std::int32_t> kinds, std::span<const std::int64_t> numbers,
+                                           std::size_t most) {
+  std::map<std::int32_t, std::vector<std::int64_t>> largest;
+  std::vector<std::int64_t>* own = nullptr;
+  for (std::size_t row = 0; row < kinds.size(); ++row) {
+    if (row == 0 || kinds[row] != kinds[row - 1]) own = &largest[kinds[row]];
+    const auto is_smaller = [&](std::int64_t other) { return numbers[static_cast<std::size_t>(other)] < numbers[row]; };
+    if (own->size() == most && !is_smaller(own->back())) continue;
+    if (own->size() == most) own->pop_back();
+    own->insert(std::ranges::find_if(*own, is_smaller), static_cast<std::int64_t>(row));
+  }
+  std::vector<std::int64_t> rows;
+  for (const auto& [kind, own_rows] : largest) rows.insert(rows.end(), own_rows.begin(), own_rows.end());
+  return rows;
 }
 
 }  // namespace trimtab::diagnosis

@@ -125,7 +125,7 @@ class simulation {
       m_events.emplace(0, event_kind::free, lane);
     }
     for (step_index at = 0; at < m_steps.size(); ++at)
-      if (m_steps[at].missing == 0) m_events.emplace(0, event_kind::ready, at);
+      if (m_steps[at].missing == 0) has_all(at);
   }
 
   void run() {
@@ -211,23 +211,46 @@ class simulation {
   void end(step_index at) {
     m_result.end_ns = std::max(m_result.end_ns, m_now_ns);
     follow_links(at, link_base::end, m_now_ns);
-    if (const lane_index lane = m_result.lane[at]; lane != no_lane) m_events.emplace(m_now_ns, event_kind::free, lane);
+    const lane_index lane = m_result.lane[at];
+    if (lane == no_lane) return;
+    // Nothing else happens now that would come before it: most events need not be queued.
+    if (m_events.empty() || m_events.top().time_ns() > m_now_ns)
+      go_on(lane);
+    else
+      m_events.emplace(m_now_ns, event_kind::free, lane);
   }
 
-  // Only the next link of a step is among the events, so that these are few: it may have links to all others.
   void follow_links(step_index at, link_base base, std::int64_t time_ns) {
     const std::uint32_t end = m_first_link[at + 1];
     std::uint32_t place = m_first_link[at];
     while (place < end && m_links[place].base != base) ++place;
-    if (place < end) m_events.emplace(time_ns + m_links[place].latency_ns, event_kind::came_so_far, place);
+    if (place < end) follow_from(place, time_ns);
   }
 
-  // What the link leads to waits for one step less.
-  void come_to(std::uint32_t place) {
-    const link& item = m_links[place];
-    if (--m_steps[item.to].missing == 0) m_events.emplace(m_now_ns, event_kind::ready, item.to);
-    if (place + 1 == m_first_link[item.from + 1] || m_links[place + 1].base != item.base) return;
-    m_events.emplace(m_now_ns - item.latency_ns + m_links[place + 1].latency_ns, event_kind::came_so_far, place + 1);
+  void come_to(std::uint32_t place) { follow_from(place, m_now_ns - m_links[place].latency_ns); }
+
+  // Links of one step and base from `place` on, whose latencies count from `base_ns`. What comes now is done at once. Only the
+  // next link is among the events, so that these are few: a step may have links to all others.
+  void follow_from(std::uint32_t place, std::int64_t base_ns) {
+    const link& first = m_links[place];
+    const std::uint32_t end = m_first_link[first.from + 1];
+    for (; place < end && m_links[place].base == first.base; ++place) {
+      const link& item = m_links[place];
+      if (base_ns + item.latency_ns != m_now_ns) {
+        m_events.emplace(base_ns + item.latency_ns, event_kind::came_so_far, place);
+        return;
+      }
+      if (--m_steps[item.to].missing == 0) has_all(item.to);
+    }
+  }
+
+  // A step waits for no other any more. Lanes look for steps when all that happens at this moment has happened, so that it does not
+  // matter when the step joins its pool. A step without a lane begins at once, and may have links that come now, too: it is queued.
+  void has_all(step_index at) {
+    if (m_program.steps[at].pool == no_pool && !m_steps[at].has_lane)
+      m_events.emplace(m_now_ns, event_kind::ready, at);
+    else
+      make_ready(at);
   }
 
   void make_ready(step_index at) {

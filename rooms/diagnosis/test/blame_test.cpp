@@ -154,6 +154,28 @@ TEST(blame, merged_charges_say_the_same_in_fewer_words) {
   }
 }
 
+TEST(blame, sums_of_merged_charges_are_those_of_all_charges) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const std::vector<lane_interval> all = random_machine(seed, 7, 400);
+    const lane_order order(all, 7);
+    const auto expected = blame_by_group(order);
+    const auto sums = sums_of_charges(all, merged_charges(order));
+    ASSERT_EQ(sums.size(), expected.size()) << seed;
+    for (std::size_t at = 0; at < sums.size(); ++at) {
+      ASSERT_EQ(std::tuple(sums[at].wait_group, sums[at].culprit_group, sums[at].culprit_kind, sums[at].end, sums[at].ns),
+                std::tuple(expected[at].wait_group, expected[at].culprit_group, expected[at].culprit_kind, expected[at].end,
+                           expected[at].ns))
+          << seed;
+    }
+  }
+}
+
+TEST(blame, a_charge_of_no_interval_is_refused) {
+  const std::vector<lane_interval> all = {busy(0, 0, 10)};
+  EXPECT_THROW(sums_of_charges(all, std::vector{charge{.wait = 1}}), interval_error);
+  EXPECT_THROW(sums_of_charges(all, std::vector{charge{.wait = 0, .culprit = 1}}), interval_error);
+}
+
 TEST(blame, charges_with_one_culprit_group_after_the_other_are_one) {
   const std::vector<lane_interval> all = {busy(0, 0, 10), busy(0, 10, 20), busy(0, 20, 30, 1), waiting(1, 5, 30, 0)};
   const std::vector<charge> merged = merged_charges(lane_order(all, 2));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace trimtab::diagnosis {
@@ -64,6 +65,44 @@ TEST(columns, the_first_row_is_that_of_a_look_at_each) {
             ++row;
           EXPECT_EQ(first_row({time, first}, group, moment, edge), row);
         }
+  }
+}
+
+TEST(columns, sums_before_moments_are_those_of_each_point) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto numbers = [&](std::size_t count) {
+      std::vector<std::int64_t> made(count);
+      for (std::int64_t& number : made) number = static_cast<std::int64_t>(random() % 50) - 20;
+      return made;
+    };
+    const std::vector<std::int64_t> points = numbers(random() % 60);
+    std::vector<std::int64_t> moments = numbers(random() % 12);
+    std::ranges::sort(moments);
+    std::vector<std::int64_t> sums(moments.size()), expected(moments.size(), 0);
+    for (std::size_t at = 0; at < moments.size(); ++at)
+      for (const std::int64_t point : points) expected[at] += std::max<std::int64_t>(moments[at] - point, 0);
+    sums_before(points, moments, sums);
+    ASSERT_EQ(sums, expected) << seed;
+  }
+}
+
+TEST(columns, the_largest_of_each_kind_are_the_first_of_a_stable_sort) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937_64 random(seed);
+    const std::size_t count = random() % 80, most = 1 + random() % 6;
+    std::vector<std::int32_t> kinds(count);
+    std::vector<std::int64_t> numbers(count), order(count), expected;
+    for (std::int32_t& kind : kinds) kind = static_cast<std::int32_t>(random() % 4);
+    for (std::int64_t& number : numbers) number = static_cast<std::int64_t>(random() % 9);
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](std::int64_t row) {
+      return std::pair(kinds[static_cast<std::size_t>(row)], -numbers[static_cast<std::size_t>(row)]);
+    });
+    std::vector<std::size_t> taken(4, 0);
+    for (const std::int64_t row : order)
+      if (taken[static_cast<std::size_t>(kinds[static_cast<std::size_t>(row)])]++ < most) expected.push_back(row);
+    ASSERT_EQ(largest_of_kinds(kinds, numbers, most), expected) << seed;
   }
 }
 

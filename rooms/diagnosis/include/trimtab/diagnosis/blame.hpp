@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "trimtab/diagnosis/lane_order.hpp"
@@ -45,5 +46,7 @@ struct blame_sum {
 };
 // In the order of the groups.
 std::vector<blame_sum> blame_by_group(const lane_order& order);
+// The same from charges that are there already; merged ones count once. Throws interval_error where one names no interval.
+std::vector<blame_sum> sums_of_charges(std::span<const lane_interval> intervals, std::span<const charge> charges);
 
 }  // namespace trimtab::diagnosis

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace trimtab::diagnosis {
 
@@ -22,5 +23,13 @@ enum class bound : std::uint8_t { behind = 0, at_or_behind = 1 };
 // The first row of the group behind a moment, or at it, too; one behind the group's last row where there is none. The cost
 // grows with the logarithm of the group's rows, and is least where it is the last one.
 std::int64_t first_row(const grouped_times& rows, std::size_t group, std::int64_t moment, bound edge);
+
+// Of each of these ascending moments, the sum of what lies between it and all points before it. Fastest where points follow
+// each other.
+void sums_before(std::span<const std::int64_t> points, std::span<const std::int64_t> moments, std::span<std::int64_t> to);
+
+// The rows with the `most` largest numbers of each kind, by kind; largest first, of equal ones the first rows.
+std::vector<std::int64_t> largest_of_kinds(std::span<const std::int32_t> kinds, std::span<const std::int64_t> numbers,
+                                           std::size_t most);
 
 }  // namespace trimtab::diagnosis
