@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,8 +29,17 @@ from test_intervals import (
 )
 from trimtab.analysis.changes import ChangeKind
 from trimtab.analysis.diagnosis import diagnosis_of, diagnosis_of_job
+from trimtab.analysis.queued_messages import Queues
 from trimtab.model import NO_SUBJECT
-from trimtab.model.enumerations import BlameCause, EventKind, RecordLevel, WaitCause, WaitKind, WorkerState
+from trimtab.model.enumerations import (
+    BlameCause,
+    EventKind,
+    LeaveCause,
+    RecordLevel,
+    WaitCause,
+    WaitKind,
+    WorkerState,
+)
 from trimtab.readers import layout, open_run
 from trimtab.traces import Trace, traces_of
 from trimtab.traces.intervals import Doing, Kind, intervals_of, intervals_of_job
@@ -433,8 +443,16 @@ def test_who_waits_for_a_message_waits_for_its_sender(tmp_path: Path, begin: flo
     assert sum(part.seconds for part in diagnosis.path) == pytest.approx(10 + begin)
 
 
-def answered(folder: Path) -> tuple[Trace, ...]:
-    """Rank 1 calls at 1 s, and waits from 2 s on; rank 0 computes for it from 1.5 s to 4 s, and the answer takes 1 s."""
+def left(time: float, parcel: int, message: int = 1, why: LeaveCause = LeaveCause.TIME) -> list[Any]:
+    """It leaves the queue of its sender."""
+    return [(time, event(at(time), EventKind.PARCEL_LEFT, NO_SUBJECT, a=parcel, b=message, arg=why))]
+
+
+def answered(folder: Path, call_left: float | None = None, answer_left: float | None = None) -> tuple[Trace, ...]:
+    """Rank 1 calls at 1 s, and waits from 2 s on; rank 0 computes for it from 1.5 s to 4 s, and the answer takes 1 s.
+
+    When call and answer left the queues of their senders; None: that is not recorded.
+    """
     sender = [
         state(0, WorkerState.IDLE),
         state(1.5, WorkerState.RUNS),
@@ -442,12 +460,14 @@ def answered(folder: Path) -> tuple[Trace, ...]:
         instant(1.5, EventKind.PARCEL_RECEIVED, 9, 3, 1),
         task(1.5, 4, 9),
         instant(4, EventKind.PARCEL_SENT, 10, 9, 1),
+        *([left(answer_left, 10)] if answer_left is not None else []),
     ]
     receiver = [
         state(0, WorkerState.RUNS),
         instant(0, EventKind.TASK_CREATED, 7),
         [(0, event(at(0), EventKind.TASK_BEGIN, OTHER_TASK, 7))],
         instant(1, EventKind.PARCEL_SENT, 3, 7),
+        *([left(call_left, 3)] if call_left is not None else []),
         [(2, event(at(2), EventKind.TASK_SUSPENDED, OTHER_TASK, 7, arg=WaitCause.FUTURE))],
         state(2, WorkerState.IDLE),
         instant(5, EventKind.ANSWER_RECEIVED, 7, 10),
@@ -475,6 +495,53 @@ def test_who_waits_for_an_answer_waits_for_who_computes_it(tmp_path: Path) -> No
     assert path[BlameCause.LATE_MESSAGE, NO_SUBJECT, 0] == pytest.approx(1.5)
     assert path[BlameCause.WAKEUP_LATENCY, NO_SUBJECT, 0] == pytest.approx(0.25)
     assert sum(path.values()) == pytest.approx(10.0)
+
+
+def test_what_a_message_waits_for_in_a_queue_is_not_its_way(tmp_path: Path) -> None:
+    traces = answered(tmp_path, call_left=1.2, answer_left=4.75)
+    diagnosis = diagnosis_of_job(traces)
+    assert diagnosis is not None
+    causes = (BlameCause.QUEUED_MESSAGE, BlameCause.LATE_MESSAGE)
+    lost = {
+        (cause, waiting): sum(
+            c.seconds for c in diagnosis.charges if (c.cause, c.waiting) == (cause, waiting)
+        )
+        for cause in causes
+        for waiting in (0, 1)
+    }
+    # Rank 0 waited for the call from the begin on, rank 1 from 2 s on, when the call had come.
+    assert lost == {
+        (BlameCause.QUEUED_MESSAGE, 0): pytest.approx(0.2),
+        (BlameCause.LATE_MESSAGE, 0): pytest.approx(0.3),
+        (BlameCause.QUEUED_MESSAGE, 1): pytest.approx(0.75),
+        (BlameCause.LATE_MESSAGE, 1): pytest.approx(0.25),
+    }
+    path = {part.cause: part.seconds for part in diagnosis.path if part.cause in causes}
+    assert path == {
+        BlameCause.QUEUED_MESSAGE: pytest.approx(0.95),
+        BlameCause.LATE_MESSAGE: pytest.approx(0.55),
+    }
+    assert diagnosis.predictions is not None
+    saved = {change.kind: change.saved_s for change in diagnosis.predictions.changes}
+    assert saved[ChangeKind.NO_MESSAGE_QUEUES] == pytest.approx(0.95)
+    assert saved[ChangeKind.NO_MESSAGE_LATENCY] == pytest.approx(1.5)
+    assert diagnosis.queues == Queues(
+        2, 2, pytest.approx(0.475), pytest.approx(0.7445), LeaveCause.TIME
+    )
+    chains = {chain.cause: chain for chain in diagnosis.chains if chain.process == 1}
+    queued = chains[BlameCause.QUEUED_MESSAGE]
+    assert (queued.begin_ns, queued.end_ns) == (4_000_000_000, 4_750_000_000)
+    assert [link.process for link in queued.links] == [1, 0][: len(queued.links)]
+
+
+def test_a_parcel_that_left_after_it_was_received_was_in_its_queue_until_then(tmp_path: Path) -> None:
+    # The clocks of two hosts differ.
+    diagnosis = diagnosis_of_job(answered(tmp_path, call_left=1.2, answer_left=5.5))
+    assert diagnosis is not None and diagnosis.predictions is not None
+    causes = {c.cause for c in diagnosis.charges if c.waiting == 1}
+    assert BlameCause.QUEUED_MESSAGE in causes and BlameCause.LATE_MESSAGE not in causes
+    saved = {change.kind: change.saved_s for change in diagnosis.predictions.changes}
+    assert saved[ChangeKind.NO_MESSAGE_QUEUES] == pytest.approx(1.2)
 
 
 def test_a_chain_of_waits_goes_over_the_border_of_a_process(tmp_path: Path) -> None:
