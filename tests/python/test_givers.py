@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from synthetic import LaneFile, ProcessFiles, event, fact, packed, write_run
+from synthetic import LaneFile, ProcessFiles, S, event, fact, packed, write_run
 from test_intervals import (
     NAMES,
     OTHER_TASK,
@@ -43,6 +43,8 @@ from trimtab.model.enumerations import (
 from trimtab.readers import layout, open_run
 from trimtab.traces import Trace, traces_of
 from trimtab.traces.intervals import Doing, Kind, intervals_of, intervals_of_job
+from trimtab.traces.intervals.build import lanes_of
+from trimtab.traces.steps import steps_of_lanes
 
 
 def rows_doing(trace: Trace, *doing: Doing) -> set[Row]:
@@ -351,6 +353,51 @@ def test_a_task_whose_stack_another_worker_took_over_ended_there(tmp_path: Path)
     trace = trace_of(tmp_path, main_thread(0), *workers(first, second))
     assert (1, 9, 10, Doing.END, Kind.WAITING, 0) in known(trace)
     assert unattributed(trace) == 0
+
+
+def moved_stack(folder: Path) -> Trace:
+    """The first thread makes task 1 at 1 s, and both workers begin then. Task 2 on top of it takes it to the other worker."""
+    suspended = event(at(3), EventKind.TASK_SUSPENDED, TASK, 2, arg=WaitCause.MUTEX)
+    resumed = event(at(4), EventKind.TASK_RESUMED, TASK, 2, arg=WaitCause.MUTEX)
+    first = [
+        task(1, 9, 1)[:1],
+        [task(2, 9, 2)[0], (3, suspended)],
+        *(task(begin, begin + 0.5, number) for begin, number in ((3.5, 3), (4.5, 4), (5.5, 5))),
+        state(7, WorkerState.LOOKS),
+        state(7.5, WorkerState.NONE),
+        [(7.5, event(at(7.5), EventKind.THREAD_END, NO_SUBJECT))],
+    ]
+    second = [[(4, resumed), task(2, 5, 2)[1]], [task(1, 6, 1)[1]], state(6.5, WorkerState.IDLE)]
+    return trace_of(folder, main_thread(1), *workers(first, second, begin=1.0))
+
+
+def test_what_a_worker_does_behind_a_stack_that_left_it_is_no_work_of_its_task(tmp_path: Path) -> None:
+    trace = moved_stack(tmp_path)
+    rows = {row for row in known(trace) if row[0] == 1}
+    works = {(begin, end) for _, begin, end, doing, *_ in rows if doing is Doing.WORK}
+    assert works == {(1, 2), (2, 3), (3.5, 4), (4.5, 5), (5.5, 6)}
+    between = {(begin, end) for _, begin, end, doing, *_ in rows if doing is Doing.RUNTIME}
+    assert between == {(3, 3.5), (4, 4.5), (5, 5.5), (6, 7)}
+    # Behind its end it computes nothing, either.
+    assert not [row for row in rows if row[1] >= 7.5 and row[4] is Kind.BUSY]
+    assert unattributed(trace) == 0
+
+
+def test_steps_of_tasks_have_nothing_but_what_their_tasks_did(tmp_path: Path) -> None:
+    lanes = lanes_of(moved_stack(tmp_path))
+    assert lanes is not None
+    steps = steps_of_lanes(lanes)
+    assert steps is not None
+    pieces = steps.pieces
+    own = [
+        (begin / S, end / S)
+        for begin, end, lane, doing in zip(
+            pieces.begin_ns, pieces.end_ns, pieces.lane, pieces.doing, strict=True
+        )
+        if lane == 1
+    ]
+    # Neither the time before the worker began, nor what lay between tasks behind the stack that left.
+    assert own == [(1, 2), (2, 3), (3.5, 4), (4.5, 5), (5.5, 6)]
 
 
 @pytest.mark.parametrize("seed", range(20))
