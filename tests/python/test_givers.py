@@ -571,7 +571,7 @@ def test_what_a_message_waits_for_in_a_queue_is_not_its_way(tmp_path: Path) -> N
     assert diagnosis.predictions is not None
     saved = {change.kind: change.saved_s for change in diagnosis.predictions.changes}
     assert saved[ChangeKind.NO_MESSAGE_QUEUES] == pytest.approx(0.95)
-    assert saved[ChangeKind.NO_MESSAGE_LATENCY] == pytest.approx(1.5)
+    assert saved[ChangeKind.NO_MESSAGE_LATENCY] == pytest.approx(0.55)
     assert diagnosis.queues == Queues(
         2, 2, pytest.approx(0.475), pytest.approx(0.7445), LeaveCause.TIME
     )

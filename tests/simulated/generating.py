@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from simulated.team_program import Barrier, Loop, Region, Serial, Step, TeamProg
 Random = np.random.Generator
 SINGLE = [*OF_TEAMS, *OF_TASKS]
 JOB_CAUSES = [*OF_JOBS]
+# Others hide each other: a locality that is slower than the others never waits for their messages.
+JOB_PAIRS = (("slow rank", "slow sender"), ("slow transport", "long queues"))
 # A cause counts as planted where it costs so much of the time, and so many times what the program loses without it.
 _LEAST_COST, _OVER_NOISE = 0.05, 2.0
 # Of several causes, the one that costs more does so by this factor.
@@ -179,9 +181,8 @@ def single_job_case(seed: int) -> Planted:
 
 
 def two_job_case(seed: int) -> Planted:
-    """Two causes in a job; each pair comes as often as any other."""
-    pairs = list(combinations(JOB_CAUSES, 2))
-    return planted_case(seed, pairs[seed % len(pairs)])
+    """Two causes in a job that do not hide each other."""
+    return planted_case(seed, JOB_PAIRS[seed % len(JOB_PAIRS)])
 
 
 def several_case(seed: int) -> Planted:

@@ -45,7 +45,7 @@ class ChangeKind(Enum):
     MORE_WORKERS = "{workers} more, each with a CPU of its own"
     NO_LATENCY = "steps begin as soon as they can"
     SHARED_BY_PROCESSES = "processes share the work equally"
-    NO_MESSAGE_LATENCY = "messages take no time"
+    NO_MESSAGE_LATENCY = "messages take no time on their way"
     NO_MESSAGE_QUEUES = "messages leave the queues of their senders at once"
 
 

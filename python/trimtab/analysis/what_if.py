@@ -29,7 +29,7 @@ class Change:
         factor: what the length of each piece is multiplied by, shape (pieces,); None: as recorded.
         more_workers: so many workers of each process take tasks, too.
         has_locks: whether steps wait for locks.
-        has_messages_on_the_way: whether messages take time from one process to another.
+        has_messages_on_the_way: whether messages take time from one process to another, besides that in queues.
         has_queued_messages: whether they wait in the queues of their senders.
         has_leads: whether steps begin as late as recorded after they could; without, they still wait for CPUs.
         has_delays: whether lanes wait for CPUs before steps.
@@ -163,8 +163,9 @@ class Replays:
         if change.factor is not None:
             table["latency_ns"] = self._latencies(length)
         if not change.has_messages_on_the_way:
-            table["latency_ns"][links.is_message] -= links.latency_ns[links.is_message]
-        elif not change.has_queued_messages:
+            way_ns = links.latency_ns - self.steps.queued_of_steps(links.to_step)
+            table["latency_ns"][links.is_message] -= way_ns[links.is_message]
+        if not change.has_queued_messages:
             queued_ns = self.steps.queued_of_steps(links.to_step[links.is_message])
             table["latency_ns"][links.is_message] -= queued_ns
         if change.has_locks and change.kept_links is None:
