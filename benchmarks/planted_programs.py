@@ -97,6 +97,9 @@ def _of_regions(folder: Path, shorter: int) -> Iterator[PlantedProgram]:
     for severity, compiler in ((60, "gcc"), (100, "clang")):
         name = f"reduction by one thread, {compiler}"
         yield planted(name, Cause.IMBALANCE, severity, 800, 2000, fault="reduction", compiler=compiler)
+    for severity, compiler in ((80, "gcc"), (100, "clang")):
+        name = f"chain of OpenMP tasks, {compiler}"
+        yield planted(name, Cause.TASK_CHAIN, severity, 600, fault="chain", compiler=compiler)
     for severity, compiler in ((1000, "gcc"), (2000, "clang")):
         name = f"serial input, {compiler}"
         yield planted(name, Cause.SERIAL_INPUT, severity, 600, fault="input", compiler=compiler)

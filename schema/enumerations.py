@@ -178,6 +178,14 @@ EVENT_KIND = Enumeration(
             a="number of the worker",
         ),
         EventKind(
+            44,
+            "parcel_left",
+            "a parcel has left the queue of its sender, in a message that may hold others; on the lane that sent the message",
+            arg="leave_cause",
+            a="parcel",
+            b="number of the message among those to that locality",
+        ),
+        EventKind(
             48, "switch_out", "switches.tt only", arg="1: preempted, it could have run on", a="CPU", b="lane"
         ),
         EventKind(49, "switch_in", "switches.tt only", a="CPU", b="lane"),
@@ -236,6 +244,26 @@ WAIT_CAUSE = Enumeration(
     ),
     labels="CAUSES",
     header="TRIMTAB_CAUSE",
+)
+LEAVE_CAUSE = Enumeration(
+    "leave_cause",
+    "LeaveCause",
+    "u16",
+    "Why a parcel left the queue of its sender.",
+    (
+        Value(0, "none", "it did not wait for others: it is too long for a queue"),
+        Value(1, "count", "a fixed setting: as many parcels as the queue may hold"),
+        Value(2, "batch", "as many parcels as make up for the cost of a message"),
+        Value(3, "time", "a fixed setting: the oldest parcel had waited long enough"),
+        Value(4, "full", "as many bytes as the queue may hold"),
+        Value(5, "handled", "the receiver had handled all earlier messages"),
+        Value(6, "sender_waits", "its sender had nothing else to do"),
+        Value(7, "age", "a thread had nothing else to do, and the parcels had waited for longer than a message costs"),
+        Value(8, "asked", "the program asked for it, or the job ended"),
+        Value(9, "room", "the transport had no room before"),
+    ),
+    labels="LEAVE_CAUSES",
+    header="TRIMTAB_LEFT",
 )
 SCHEDULE = Enumeration(
     "schedule",
@@ -553,7 +581,7 @@ CAUSE = Enumeration(
         Value(
             22,
             "queued_parcels",
-            "workers are idle while their own parcels wait in queues",
+            "workers are idle while parcels wait in the queues of their senders",
             label="waiting for queued parcels",
         ),
         Value(
@@ -668,8 +696,15 @@ BLAME_CAUSE = Enumeration(
         Value(
             20,
             "late_message",
-            "a message of another process was on its way: in a queue of its sender, in the transport, or not yet noticed",
+            "a message of another process was on its way: in the transport, or not yet noticed; of runs before format 1.8 "
+            "also in the queue of its sender",
             label="late message",
+        ),
+        Value(
+            21,
+            "queued_message",
+            "a message of another process waited in the queue of its sender, for others to travel with or for room",
+            label="queued message",
         ),
         Value(30, "stage_barrier", "tasks of Spark waited for the end of a stage", label="stage barrier"),
         Value(31, "skew", "one partition has much more data than the others"),
@@ -915,6 +950,7 @@ ALL = (
     WAIT_KIND,
     WORKER_STATE,
     WAIT_CAUSE,
+    LEAVE_CAUSE,
     SCHEDULE,
     SUBJECT_KIND,
     DECISION_OUTCOME,

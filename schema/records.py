@@ -26,7 +26,7 @@ CONSTANTS = (
         "format_minor",
         "MINOR",
         "u64",
-        7,
+        8,
         "Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.",
     ),
     Constant("header_bytes", "HEADER_BYTES", "size", 4096, "Bytes of the header of every file."),

@@ -6,6 +6,7 @@
  *   serial      this share of the blocks is computed before the region, %
  *   lock        this share of each block is computed in a critical section, %
  *   reduction   this share of the histogram is summed up by one thread, %
+ *   chain       this share of the blocks is computed by tasks of which each depends on the one before, %
  *   input       before the region the first thread waits for an answer that takes so long, us
  */
 #include <omp.h>
@@ -120,6 +121,26 @@ static int64_t reduction(const struct plan* plan, int64_t first) {
   return (int64_t)(1024 * sum);
 }
 
+static int64_t chain(const struct plan* plan, int64_t first) {
+  const int chained = share_of(blocks, plan->severity);
+  int64_t own[blocks];
+  char link = 0;  // stands for what each task hands to the next one
+  (void)link;
+#pragma omp parallel
+#pragma omp single
+  {
+    for (int block = 0; block < chained; ++block)
+#pragma omp task depend(inout : link) shared(own)
+      own[block] = block_hits(first + block);
+    for (int block = chained; block < blocks; ++block)
+#pragma omp task shared(own)
+      own[block] = block_hits(first + block);
+  }
+  int64_t hits = 0;
+  for (int block = 0; block < blocks; ++block) hits += own[block];
+  return hits;
+}
+
 /* A device: to each question an answer, after so many microseconds. */
 static int questions[2], answers[2];
 
@@ -162,7 +183,8 @@ struct fault {
 };
 
 static const struct fault faults[] = {{"imbalance", imbalance, 60}, {"straggler", straggler, 4},   {"serial", serial, 50},
-                                      {"lock", lock, 80},           {"reduction", reduction, 100}, {"input", input, 1000}};
+                                      {"lock", lock, 80},           {"reduction", reduction, 100}, {"input", input, 1000},
+                                      {"chain", chain, 100}};
 
 static const struct fault* fault_named(const char* name) {
   for (size_t i = 0; i < sizeof faults / sizeof *faults; ++i)
@@ -184,7 +206,7 @@ int main(int argc, char** argv) {
   const struct fault* const fault = argc > 1 ? fault_named(argv[1]) : NULL;
   if (fault == NULL) {
     fprintf(stderr,
-            "usage: planted imbalance|straggler|serial|lock|reduction|input [--severity N] [--steps N] "
+            "usage: planted imbalance|straggler|serial|lock|reduction|input|chain [--severity N] [--steps N] "
             "[--size POINTS] [--no-check]\n");
     return 2;
   }

@@ -30,6 +30,7 @@ REGIONS = {
     "lock": (("lock contention",), 90),
     "reduction": (("imbalance",), 100),
     "input": (("serial input or output",), 3000),
+    "chain": (("a chain of tasks",), 100),
 }
 TASKS = {
     "chain": (("a chain of tasks",), 100),

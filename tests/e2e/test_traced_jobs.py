@@ -9,11 +9,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import finished
 from test_launch import FEW_CPUS_FOR_MPI, MPIRUNS, SMALL, TRANSPORTS, of_mpi
 from trimtab.analysis.report import build
-from trimtab.model.enumerations import BlameCause, Cause, EventKind
+from trimtab.model.enumerations import BlameCause, Cause, EventKind, LeaveCause
 from trimtab.readers import open_run
 
 Workload = Callable[[str], Path]
@@ -92,3 +93,49 @@ def test_a_late_locality_is_named_with_its_lane_and_what_sharing_its_work_saves(
         if process["rank"] == 1
     ]
     assert 0.15 * works <= late["gain_s"] <= 0.6 * works
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_the_wait_in_the_queue_of_a_sender_is_a_cause_of_its_own(
+    trimtab: str, workload: Workload, tmp_path: Path, transport: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a fixed setting each parcel waits 5 ms for a thousand others: it leaves by the clock, and then somebody has waited."""
+    monkeypatch.setenv("TRIMTAB_PARCEL_COUNT", "1000")
+    monkeypatch.setenv("TRIMTAB_PARCEL_WAIT", "5000")
+    run = tmp_path / "run"
+    traced(trimtab, run, 2, transport, workload("job_planted"), "--severity", "0", "--steps", "10", "--no-check")
+    waits = waits_in_queues(run)
+    by_clock = [wait_s for wait_s, why in waits if why == LeaveCause.TIME]
+    # Some leave earlier since the job asks for it: when it opens and ends.
+    assert len(by_clock) >= 10 and min(by_clock) >= 0.004, waits
+    report: dict[str, Any] = json.loads(finished([trimtab, "report", str(run), "--json"]).stdout)
+    blamed = {entry["cause"]: 0.0 for entry in report["blame"]}
+    for entry in report["blame"]:
+        blamed[entry["cause"]] += entry["lane_time_s"]
+    # In each step a letter and an answer wait, and somebody waits for them.
+    assert blamed[BlameCause.QUEUED_MESSAGE] >= 10 * 0.005, blamed
+    (queued,) = [entry for entry in report["findings"] if entry["cause"] == Cause.QUEUED_PARCELS]
+    assert queued["gain_s"] >= 10 * 0.005
+    assert "queue of its sender" in queued["chain"][0]
+    on_path = [part for part in report["critical_path"] if part["cause"] == BlameCause.QUEUED_MESSAGE]
+    assert sum(part["time_s"] for part in on_path) >= 10 * 0.005
+
+
+def waits_in_queues(run: Path) -> list[tuple[float, int]]:
+    """Of each parcel that left a queue: how long it had been in it, and why it left."""
+    waits = []
+    for process in open_run(run).processes:
+        if process.rank is None:
+            continue  # the launcher
+        events = np.concatenate([lane.events for lane in process.lanes])
+        sent, left = (
+            events[events["kind"] == kind] for kind in (EventKind.PARCEL_SENT, EventKind.PARCEL_LEFT)
+        )
+        since = dict(zip(sent["a"].tolist(), sent["ticks"].tolist(), strict=True))
+        waits += [
+            ((ticks - since[parcel]) * process.tick_s, why)
+            for ticks, parcel, why in zip(
+                left["ticks"].tolist(), left["a"].tolist(), left["arg"].tolist(), strict=True
+            )
+        ]
+    return waits

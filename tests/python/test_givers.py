@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from synthetic import LaneFile, ProcessFiles, event, fact, packed, write_run
+from synthetic import LaneFile, ProcessFiles, S, event, fact, packed, write_run
 from test_intervals import (
     NAMES,
     OTHER_TASK,
@@ -28,11 +29,22 @@ from test_intervals import (
 )
 from trimtab.analysis.changes import ChangeKind
 from trimtab.analysis.diagnosis import diagnosis_of, diagnosis_of_job
+from trimtab.analysis.queued_messages import Queues
 from trimtab.model import NO_SUBJECT
-from trimtab.model.enumerations import BlameCause, EventKind, RecordLevel, WaitCause, WaitKind, WorkerState
+from trimtab.model.enumerations import (
+    BlameCause,
+    EventKind,
+    LeaveCause,
+    RecordLevel,
+    WaitCause,
+    WaitKind,
+    WorkerState,
+)
 from trimtab.readers import layout, open_run
 from trimtab.traces import Trace, traces_of
 from trimtab.traces.intervals import Doing, Kind, intervals_of, intervals_of_job
+from trimtab.traces.intervals.build import lanes_of
+from trimtab.traces.steps import steps_of_lanes
 
 
 def rows_doing(trace: Trace, *doing: Doing) -> set[Row]:
@@ -343,6 +355,51 @@ def test_a_task_whose_stack_another_worker_took_over_ended_there(tmp_path: Path)
     assert unattributed(trace) == 0
 
 
+def moved_stack(folder: Path) -> Trace:
+    """The first thread makes task 1 at 1 s, and both workers begin then. Task 2 on top of it takes it to the other worker."""
+    suspended = event(at(3), EventKind.TASK_SUSPENDED, TASK, 2, arg=WaitCause.MUTEX)
+    resumed = event(at(4), EventKind.TASK_RESUMED, TASK, 2, arg=WaitCause.MUTEX)
+    first = [
+        task(1, 9, 1)[:1],
+        [task(2, 9, 2)[0], (3, suspended)],
+        *(task(begin, begin + 0.5, number) for begin, number in ((3.5, 3), (4.5, 4), (5.5, 5))),
+        state(7, WorkerState.LOOKS),
+        state(7.5, WorkerState.NONE),
+        [(7.5, event(at(7.5), EventKind.THREAD_END, NO_SUBJECT))],
+    ]
+    second = [[(4, resumed), task(2, 5, 2)[1]], [task(1, 6, 1)[1]], state(6.5, WorkerState.IDLE)]
+    return trace_of(folder, main_thread(1), *workers(first, second, begin=1.0))
+
+
+def test_what_a_worker_does_behind_a_stack_that_left_it_is_no_work_of_its_task(tmp_path: Path) -> None:
+    trace = moved_stack(tmp_path)
+    rows = {row for row in known(trace) if row[0] == 1}
+    works = {(begin, end) for _, begin, end, doing, *_ in rows if doing is Doing.WORK}
+    assert works == {(1, 2), (2, 3), (3.5, 4), (4.5, 5), (5.5, 6)}
+    between = {(begin, end) for _, begin, end, doing, *_ in rows if doing is Doing.RUNTIME}
+    assert between == {(3, 3.5), (4, 4.5), (5, 5.5), (6, 7)}
+    # Behind its end it computes nothing, either.
+    assert not [row for row in rows if row[1] >= 7.5 and row[4] is Kind.BUSY]
+    assert unattributed(trace) == 0
+
+
+def test_steps_of_tasks_have_nothing_but_what_their_tasks_did(tmp_path: Path) -> None:
+    lanes = lanes_of(moved_stack(tmp_path))
+    assert lanes is not None
+    steps = steps_of_lanes(lanes)
+    assert steps is not None
+    pieces = steps.pieces
+    own = [
+        (begin / S, end / S)
+        for begin, end, lane, doing in zip(
+            pieces.begin_ns, pieces.end_ns, pieces.lane, pieces.doing, strict=True
+        )
+        if lane == 1
+    ]
+    # Neither the time before the worker began, nor what lay between tasks behind the stack that left.
+    assert own == [(1, 2), (2, 3), (3.5, 4), (4.5, 5), (5.5, 6)]
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_random_tasks_leave_nothing_unattributed(tmp_path: Path, seed: int) -> None:
     """Times are on a coarse grid, so that many are equal."""
@@ -433,8 +490,16 @@ def test_who_waits_for_a_message_waits_for_its_sender(tmp_path: Path, begin: flo
     assert sum(part.seconds for part in diagnosis.path) == pytest.approx(10 + begin)
 
 
-def answered(folder: Path) -> tuple[Trace, ...]:
-    """Rank 1 calls at 1 s, and waits from 2 s on; rank 0 computes for it from 1.5 s to 4 s, and the answer takes 1 s."""
+def left(time: float, parcel: int, message: int = 1, why: LeaveCause = LeaveCause.TIME) -> list[Any]:
+    """It leaves the queue of its sender."""
+    return [(time, event(at(time), EventKind.PARCEL_LEFT, NO_SUBJECT, a=parcel, b=message, arg=why))]
+
+
+def answered(folder: Path, call_left: float | None = None, answer_left: float | None = None) -> tuple[Trace, ...]:
+    """Rank 1 calls at 1 s, and waits from 2 s on; rank 0 computes for it from 1.5 s to 4 s, and the answer takes 1 s.
+
+    When call and answer left the queues of their senders; None: that is not recorded.
+    """
     sender = [
         state(0, WorkerState.IDLE),
         state(1.5, WorkerState.RUNS),
@@ -442,12 +507,14 @@ def answered(folder: Path) -> tuple[Trace, ...]:
         instant(1.5, EventKind.PARCEL_RECEIVED, 9, 3, 1),
         task(1.5, 4, 9),
         instant(4, EventKind.PARCEL_SENT, 10, 9, 1),
+        *([left(answer_left, 10)] if answer_left is not None else []),
     ]
     receiver = [
         state(0, WorkerState.RUNS),
         instant(0, EventKind.TASK_CREATED, 7),
         [(0, event(at(0), EventKind.TASK_BEGIN, OTHER_TASK, 7))],
         instant(1, EventKind.PARCEL_SENT, 3, 7),
+        *([left(call_left, 3)] if call_left is not None else []),
         [(2, event(at(2), EventKind.TASK_SUSPENDED, OTHER_TASK, 7, arg=WaitCause.FUTURE))],
         state(2, WorkerState.IDLE),
         instant(5, EventKind.ANSWER_RECEIVED, 7, 10),
@@ -475,6 +542,53 @@ def test_who_waits_for_an_answer_waits_for_who_computes_it(tmp_path: Path) -> No
     assert path[BlameCause.LATE_MESSAGE, NO_SUBJECT, 0] == pytest.approx(1.5)
     assert path[BlameCause.WAKEUP_LATENCY, NO_SUBJECT, 0] == pytest.approx(0.25)
     assert sum(path.values()) == pytest.approx(10.0)
+
+
+def test_what_a_message_waits_for_in_a_queue_is_not_its_way(tmp_path: Path) -> None:
+    traces = answered(tmp_path, call_left=1.2, answer_left=4.75)
+    diagnosis = diagnosis_of_job(traces)
+    assert diagnosis is not None
+    causes = (BlameCause.QUEUED_MESSAGE, BlameCause.LATE_MESSAGE)
+    lost = {
+        (cause, waiting): sum(
+            c.seconds for c in diagnosis.charges if (c.cause, c.waiting) == (cause, waiting)
+        )
+        for cause in causes
+        for waiting in (0, 1)
+    }
+    # Rank 0 waited for the call from the begin on, rank 1 from 2 s on, when the call had come.
+    assert lost == {
+        (BlameCause.QUEUED_MESSAGE, 0): pytest.approx(0.2),
+        (BlameCause.LATE_MESSAGE, 0): pytest.approx(0.3),
+        (BlameCause.QUEUED_MESSAGE, 1): pytest.approx(0.75),
+        (BlameCause.LATE_MESSAGE, 1): pytest.approx(0.25),
+    }
+    path = {part.cause: part.seconds for part in diagnosis.path if part.cause in causes}
+    assert path == {
+        BlameCause.QUEUED_MESSAGE: pytest.approx(0.95),
+        BlameCause.LATE_MESSAGE: pytest.approx(0.55),
+    }
+    assert diagnosis.predictions is not None
+    saved = {change.kind: change.saved_s for change in diagnosis.predictions.changes}
+    assert saved[ChangeKind.NO_MESSAGE_QUEUES] == pytest.approx(0.95)
+    assert saved[ChangeKind.NO_MESSAGE_LATENCY] == pytest.approx(0.55)
+    assert diagnosis.queues == Queues(
+        2, 2, pytest.approx(0.475), pytest.approx(0.7445), LeaveCause.TIME
+    )
+    chains = {chain.cause: chain for chain in diagnosis.chains if chain.process == 1}
+    queued = chains[BlameCause.QUEUED_MESSAGE]
+    assert (queued.begin_ns, queued.end_ns) == (4_000_000_000, 4_750_000_000)
+    assert [link.process for link in queued.links] == [1, 0][: len(queued.links)]
+
+
+def test_a_parcel_that_left_after_it_was_received_was_in_its_queue_until_then(tmp_path: Path) -> None:
+    # The clocks of two hosts differ.
+    diagnosis = diagnosis_of_job(answered(tmp_path, call_left=1.2, answer_left=5.5))
+    assert diagnosis is not None and diagnosis.predictions is not None
+    causes = {c.cause for c in diagnosis.charges if c.waiting == 1}
+    assert BlameCause.QUEUED_MESSAGE in causes and BlameCause.LATE_MESSAGE not in causes
+    saved = {change.kind: change.saved_s for change in diagnosis.predictions.changes}
+    assert saved[ChangeKind.NO_MESSAGE_QUEUES] == pytest.approx(1.2)
 
 
 def test_a_chain_of_waits_goes_over_the_border_of_a_process(tmp_path: Path) -> None:

@@ -35,7 +35,8 @@ def tasks(count: int, entry: float, created: int = 0, number: int = TASK) -> byt
 
 def report_of(path: Path, lanes: list[LaneFile], parallel: float, **overrides: Any) -> dict[str, Any]:
     info = overrides.pop("info", None)
-    process = ProcessFiles(lanes, NAMES, parallel=parallel, **{"cpus": 2.0, **overrides})
+    names = [*NAMES, *overrides.pop("facts", ())]
+    process = ProcessFiles(lanes, names, parallel=parallel, **{"cpus": 2.0, **overrides})
     return build(open_run(write_run(path / "run", process, info=info)))
 
 
@@ -82,6 +83,19 @@ def test_who_looks_for_longer_than_finding_takes_has_no_task(tmp_path: Path) -> 
     second = report["workers"][1]
     figures = ("work_s", "looking_s", "starved_s", "idle_s", "capped_s")
     assert [second[key] for key in figures] == pytest.approx([4, 0.002, 3.998, 2, 0])
+
+
+def test_in_a_job_who_has_no_task_waits_for_other_processes(tmp_path: Path) -> None:
+    # As above, but the second in which the first thread slept, too, has no core without work: both workers waited for others.
+    facts = [fact("rank", "1"), fact("size", "4")]
+    report = report_of(tmp_path, two_workers(), 8.0, facts=facts)
+    (process,) = report["processes"]
+    expected = {**dict.fromkeys(SHARES, 0.0), "work": 13 / 20, "starved": 6 / 20, "serial": 1 / 20}
+    assert process["time"] == pytest.approx(expected, abs=1e-6)
+    # What other processes are to blame for is no want of tasks beside others that run, and no serial part.
+    alone = causes(report_of(tmp_path / "alone", two_workers(), 8.0))
+    assert causes(report)["too few tasks ready"]["gain_s"] == alone["too few tasks ready"]["gain_s"]
+    assert causes(report)["serial part"]["gain_s"] == pytest.approx(alone["serial part"]["gain_s"] / 2)
 
 
 def test_the_cap_takes_a_worker_away(tmp_path: Path) -> None:

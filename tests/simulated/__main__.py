@@ -1,4 +1,4 @@
-"""python -m simulated single|several|clean [COUNT] [FIRST_SEED]: plants causes, and shows what the report takes them for."""
+"""python -m simulated single|several|job|jobs|clean [COUNT] [FIRST_SEED]: plants causes, and shows what the report takes them for."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from simulated.generating import SETS, clean_case, several_case, single_case
+from simulated.generating import SETS, clean_case
 from simulated.scoring import is_in_order, predicted_saving_s, report_of, score
 
 
 def main(kind: str, count: int, first: int) -> None:
     """Prints one line a case that went wrong, and the table."""
     table: Counter[tuple[str, str]] = Counter()
+    near: Counter[tuple[str, bool]] = Counter()
     right = 0
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         for seed in range(first, first + count):
@@ -25,14 +26,20 @@ def main(kind: str, count: int, first: int) -> None:
                     sys.stdout.write(f"{seed}: {report.findings[0].cause} {worst:.1%}\n")
                 continue
             try:
-                planted = (single_case if kind == "single" else several_case)(seed)
+                planted = SETS[kind](seed)
             except ValueError as error:
                 sys.stdout.write(f"{error}\n")
                 table["not planted", ""] += 1
                 continue
             report = report_of(planted.recording, Path(folder))
             result = score(planted, report)
-            is_right = result.is_right if kind == "single" else is_in_order(planted, report)
+            saving_s = predicted_saving_s(planted, report)
+            if kind in ("single", "job") and saving_s is not None:
+                off = saving_s * 1e9 / planted.costs_ns[0] - 1
+                near[planted.plants[0].cause.value, abs(off) <= 0.1] += 1
+                if abs(off) > 0.1:
+                    sys.stdout.write(f"{seed}: {planted.plants[0].cause.value} off by {off:+.1%}\n")
+            is_right = result.is_right if kind in ("single", "job") else is_in_order(planted, report)
             right += is_right
             table[str(result.planted), str(result.found[0])] += 1
             if not is_right:
@@ -51,6 +58,8 @@ def main(kind: str, count: int, first: int) -> None:
                 sys.stdout.write(f"{seed}: {result.planted} {costs} {shares}\n")
     for (planted_as, found_as), number in sorted(table.items()):
         sys.stdout.write(f"{number:5} {planted_as} -> {found_as}\n")
+    for (cause, is_near), number in sorted(near.items()):
+        sys.stdout.write(f"{number:5} sizes of {cause} {'within 10 %' if is_near else 'further off'}\n")
     sys.stdout.write(f"right: {right} of {count}\n")
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
+from simulated.job_program import JobProgram
 from simulated.machine import US, Machine
-from simulated.planting import OF_TASKS, OF_TEAMS, Case, Plant, Planted, Planter, plant
+from simulated.planting import OF_JOBS, OF_TASKS, OF_TEAMS, Case, Plant, Planted, Planter, plant
 from simulated.task_program import Task, TaskProgram
 from simulated.team_program import Barrier, Loop, Region, Serial, Step, TeamProgram, Work
 
 Random = np.random.Generator
 SINGLE = [*OF_TEAMS, *OF_TASKS]
+JOB_CAUSES = [*OF_JOBS]
+# Others hide each other: a locality that is slower than the others never waits for their messages.
+JOB_PAIRS = (("slow rank", "slow sender"), ("slow transport", "long queues"))
 # A cause counts as planted where it costs so much of the time, and so many times what the program loses without it.
 _LEAST_COST, _OVER_NOISE = 0.05, 2.0
 # Of several causes, the one that costs more does so by this factor.
@@ -72,15 +76,43 @@ def clean_tasks(random: Random, spread: float) -> Case:
     )
 
 
+def clean_job(random: Random, spread: float) -> Case:
+    """Some localities that compute in steps and then exchange letters: all with all, or each with its neighbours."""
+    localities, workers = int(random.choice([2, 3, 4, 6])), int(random.choice([1, 2, 4]))
+    mean, grain = random.uniform(300, 1_500) * US, int(random.integers(2, 5))
+    times = tuple(
+        tuple(_noisy(random, mean / grain, spread, grain * workers) for _ in range(localities))
+        for _ in range(int(random.integers(12, 30)))
+    )
+    places = range(localities)
+    reach = int(random.choice([1, localities]))
+    partners = tuple(
+        tuple(to for to in places if to != one and min((to - one) % localities, (one - to) % localities) <= reach)
+        for one in places
+    )
+    program = JobProgram(workers, times, partners, (round(mean / 100),) * localities)
+    machine = Machine(workers, wake_ns=round(random.uniform(2, 6) * US))
+    return Case(program, machine, int(random.integers(1 << 30)))
+
+
 def clean_case(seed: int, family: str = "", spread: float = 0.003) -> Case:
-    """A program without a planted cause. `family`: `team` or `tasks`; empty: drawn."""
+    """A program without a planted cause. `family`: `team`, `tasks` or `job`; empty: `team` or `tasks`, drawn."""
     random = np.random.default_rng((seed, 1))
+    if family == "job":
+        return clean_job(random, spread)
     is_team = family == "team" if family else random.random() < 0.5
     return clean_team(random, spread) if is_team else clean_tasks(random, spread)
 
 
+_FAMILIES: tuple[tuple[dict[str, Planter], Callable[[Random, float], Case]], ...] = (
+    (OF_TEAMS, clean_team),
+    (OF_TASKS, clean_tasks),
+    (OF_JOBS, clean_job),
+)
+
+
 def planted_case(seed: int, names: Sequence[str]) -> Planted:
-    """A program with these causes: keys of `OF_TEAMS`, or of `OF_TASKS`. They cost enough to be told from noise, and from each other."""
+    """A program with these causes: keys of `OF_TEAMS`, `OF_TASKS` or `OF_JOBS`. They cost enough to be told from noise, and from each other."""
     for attempt in range(_ATTEMPTS):
         if (made := _attempt((seed, 2, attempt), names)) is not None:
             return made
@@ -89,10 +121,9 @@ def planted_case(seed: int, names: Sequence[str]) -> Planted:
 
 def _attempt(seed: tuple[int, ...], names: Sequence[str]) -> Planted | None:
     random = np.random.default_rng(seed)
-    is_team = names[0] in OF_TEAMS
-    draw = clean_team if is_team else clean_tasks
+    of_family, draw = next(family for family in _FAMILIES if names[0] in family[0])
     clean = draw(random, float(random.uniform(0.002, 0.02)))
-    planters: list[Planter] = [(OF_TEAMS if is_team else OF_TASKS)[name] for name in names]
+    planters: list[Planter] = [of_family[name] for name in names]
     severities = [float(random.uniform(0.1, 0.6)) for _ in names]
     seeds = [int(random.integers(1 << 30)) for _ in names]
     places = _places(clean)
@@ -118,7 +149,7 @@ def _add_up(made: Planted) -> bool:
 
 def _weakest(made: Planted) -> int | None:
     """The cause that has to be more severe; None: all are as they should be."""
-    lost = max(made.clean_ns - made.clean.program.work_ns / made.clean.machine.cpus, 0)
+    lost = max(made.clean_ns - made.clean.program.work_ns / made.clean.cpus, 0)
     least = max(_LEAST_COST * made.recording.makespan_ns, _OVER_NOISE * lost)
     order = np.argsort(made.costs_ns).tolist()
     for at in order:
@@ -132,6 +163,8 @@ def _weakest(made: Planted) -> int | None:
 
 def _places(case: Case) -> list[str]:
     """Regions, or kinds of tasks."""
+    if isinstance(case.program, JobProgram):
+        return ["step"]
     if isinstance(case.program, TeamProgram):
         return sorted({phase.name for phase in case.program.phases if isinstance(phase, Region)})
     return sorted({task.kind for task in case.program.tasks[1:]})
@@ -140,6 +173,16 @@ def _places(case: Case) -> list[str]:
 def single_case(seed: int) -> Planted:
     """One cause; each comes as often as any other."""
     return planted_case(seed, [SINGLE[seed % len(SINGLE)]])
+
+
+def single_job_case(seed: int) -> Planted:
+    """One cause in a job; each comes as often as any other."""
+    return planted_case(seed, [JOB_CAUSES[seed % len(JOB_CAUSES)]])
+
+
+def two_job_case(seed: int) -> Planted:
+    """Two causes in a job that do not hide each other."""
+    return planted_case(seed, JOB_PAIRS[seed % len(JOB_PAIRS)])
 
 
 def several_case(seed: int) -> Planted:
@@ -161,4 +204,10 @@ def _several(seed: tuple[int, ...]) -> list[str]:
     return [str(random.choice(sorted(_ONE_OF))), "serial part beside tasks"]
 
 
-SETS = {"single": single_case, "several": several_case, "clean": partial(clean_case, spread=0.003)}
+SETS = {
+    "single": single_case,
+    "several": several_case,
+    "clean": partial(clean_case, spread=0.003),
+    "job": single_job_case,
+    "jobs": two_job_case,
+}

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from trimtab.model.enumerations import BlameCause
 
+from simulated.job_program import JobProgram
+from simulated.job_simulation import JobRecording, simulate_job
 from simulated.machine import MS, Hog, Machine
 from simulated.recording import Recording
 from simulated.task_program import Task, TaskProgram
@@ -22,12 +24,20 @@ Random = np.random.Generator
 class Case:
     """A program and the machine that it runs on."""
 
-    program: TeamProgram | TaskProgram
+    program: TeamProgram | TaskProgram | JobProgram
     machine: Machine
     seed: int = 0
 
-    def simulate(self) -> Recording:
+    @property
+    def cpus(self) -> int:
+        """Of all machines: each locality of a job has its own."""
+        localities = self.program.localities if isinstance(self.program, JobProgram) else 1
+        return self.machine.cpus * localities
+
+    def simulate(self) -> Recording | JobRecording:
         """Its run."""
+        if isinstance(self.program, JobProgram):
+            return simulate_job(self.program, self.machine, self.seed)
         if isinstance(self.program, TeamProgram):
             return simulate_team(self.program, self.machine)
         return simulate_tasks(self.program, self.machine, self.seed)
@@ -41,11 +51,13 @@ class Plant:
         cause: what the report should call it.
         subject: the region or kind of task that it should name; empty: none in particular.
         apply: the case with the cause, or, where its second argument is false, with its work alone.
+        change: the what-if that takes it away, by a part of its words; None: that of all plants of this cause; empty: there is none.
     """
 
     cause: BlameCause
     subject: str
     apply: Callable[[Case, bool], Case]
+    change: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +72,7 @@ class Planted:
 
     case: Case
     plants: tuple[Plant, ...]
-    recording: Recording
+    recording: Recording | JobRecording
     costs_ns: tuple[int, ...]
     clean: Case
     clean_ns: int
@@ -91,6 +103,11 @@ def _team(case: Case) -> TeamProgram:
 
 def _tasks(case: Case) -> TaskProgram:
     assert isinstance(case.program, TaskProgram)
+    return case.program
+
+
+def _job(case: Case) -> JobProgram:
+    assert isinstance(case.program, JobProgram)
     return case.program
 
 
@@ -369,6 +386,75 @@ def small_tasks(case: Case, kind: str, severity: float, random: Random) -> Plant
     return Plant(BlameCause.RUNTIME, "", apply)
 
 
+def slow_rank(case: Case, kind: str, severity: float, random: Random) -> Plant:
+    """One locality has more work than the others, in every step; without the cause all share it."""
+    program = _job(case)
+    slow = int(random.integers(program.localities))
+
+    def factor(locality: int, is_on: bool) -> float:
+        if is_on:
+            return 1 + severity if locality == slow else 1.0
+        return 1 + severity / program.localities
+
+    def apply(case: Case, is_on: bool) -> Case:
+        times = tuple(
+            tuple(
+                tuple(round(time * factor(at, is_on)) for time in own) for at, own in enumerate(step)
+            )
+            for step in _job(case).times
+        )
+        return replace(case, program=replace(_job(case), times=times))
+
+    return Plant(BlameCause.DEPENDENCE_CHAIN, "step", apply, "processes share the work equally")
+
+
+def slow_sender(case: Case, kind: str, severity: float, random: Random) -> Plant:
+    """One locality packs what it sends in one long task; without the cause its workers share that work."""
+    program = _job(case)
+    slow, steps = int(random.integers(program.localities)), len(program.times)
+    packing = round(severity * program.work_ns / steps / program.localities / program.workers)
+
+    def apply(case: Case, is_on: bool) -> Case:
+        program = _job(case)
+        if is_on:
+            longer = tuple(own + packing * (at == slow) for at, own in enumerate(program.packing))
+            return replace(case, program=replace(program, packing=longer))
+        times = tuple(
+            tuple(
+                tuple(time + (packing // len(own) if at == slow else 0) for time in own)
+                for at, own in enumerate(step)
+            )
+            for step in program.times
+        )
+        return replace(case, program=replace(program, times=times))
+
+    return Plant(BlameCause.DEPENDENCE_CHAIN, "pack", apply, "")
+
+
+def _of_step(program: JobProgram) -> float:
+    return program.work_ns / len(program.times) / program.localities / program.workers
+
+
+def slow_transport(case: Case, kind: str, severity: float, random: Random) -> Plant:
+    """A message takes long from one locality to another; without the cause it takes no time."""
+    wire_ns = round(severity * _of_step(_job(case)))
+
+    def apply(case: Case, is_on: bool) -> Case:
+        return replace(case, program=replace(_job(case), wire_ns=wire_ns if is_on else 0))
+
+    return Plant(BlameCause.LATE_MESSAGE, "", apply, "messages take no time")
+
+
+def long_queues(case: Case, kind: str, severity: float, random: Random) -> Plant:
+    """Letters wait in the queues of their senders for others to travel with; without the cause they leave at once."""
+    wait_ns = round(severity * _of_step(_job(case)))
+
+    def apply(case: Case, is_on: bool) -> Case:
+        return replace(case, program=replace(_job(case), wait_ns=wait_ns)) if is_on else case
+
+    return Plant(BlameCause.QUEUED_MESSAGE, "", apply, "messages leave the queues")
+
+
 Planter = Callable[[Case, str, float, Random], Plant]
 OF_TEAMS: dict[str, Planter] = {
     "imbalance": imbalance,
@@ -388,4 +474,10 @@ OF_TASKS: dict[str, Planter] = {
     "preemption of workers": preemption,
     "few workers": too_few_workers,
     "small tasks": small_tasks,
+}
+OF_JOBS: dict[str, Planter] = {
+    "slow rank": slow_rank,
+    "slow sender": slow_sender,
+    "slow transport": slow_transport,
+    "long queues": long_queues,
 }

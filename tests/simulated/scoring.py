@@ -10,6 +10,7 @@ from trimtab import analysis
 from trimtab.model.report import Report
 from trimtab.readers import open_run
 
+from simulated.job_simulation import JobRecording
 from simulated.planting import Planted
 from simulated.recording import Recording
 
@@ -39,7 +40,7 @@ def _matches(wanted: tuple[str, str], found: tuple[str, str]) -> bool:
     return wanted[0] == found[0] and (not wanted[1] or wanted[1] == found[1])
 
 
-def report_of(recording: Recording, folder: Path) -> Report:
+def report_of(recording: Recording | JobRecording, folder: Path) -> Report:
     """The report of a simulated run; the run directory is removed again."""
     directory = folder / "run"
     try:
@@ -85,8 +86,8 @@ def predicted_saving_s(planted: Planted, report: Report, at: int = 0) -> float |
     The truth is `planted.costs_ns[at]`, of another simulation. A change without a subject is of all subjects.
     """
     plant = planted.plants[at]
-    words = _CHANGES.get(plant.cause.value)
-    if words is None or not report.what_if:
+    words = _CHANGES.get(plant.cause.value) if plant.change is None else plant.change
+    if not words or not report.what_if:
         return None
     places = (None, plant.subject) if plant.subject else (None,)
     return max(
@@ -100,8 +101,10 @@ def predicted_saving_s(planted: Planted, report: Report, at: int = 0) -> float |
 
 
 def is_in_order(planted: Planted, report: Report) -> bool:
-    """All planted causes are blamed, and by the replays' savings they are in the order of what they cost."""
+    """All planted causes are blamed, and by the replays' savings they are in the order of what they cost; where replays cannot say that, by blame."""
     result = score(planted, report)
+    if any(plant.change == "" for plant in planted.plants):
+        return result.is_right
     if not all(any(_matches(wanted, found) for found in result.found) for wanted in result.planted):
         return False
     order = sorted(range(len(planted.plants)), key=lambda at: -planted.costs_ns[at])

@@ -17,6 +17,8 @@ class Task:
         inputs: tasks that have to end before it can start.
         home: the worker in whose queue it is put; None: that of who makes it ready.
         waits: it is suspended until its children have ended, and goes on with `time` then.
+        sends: of a job, letters at its end: for each the locality, and the task there that it is for.
+        letters: that have to come before it can start.
     """
 
     kind: str
@@ -26,6 +28,8 @@ class Task:
     inputs: tuple[int, ...] = ()
     home: int | None = None
     waits: bool = False
+    sends: tuple[tuple[int, int], ...] = ()
+    letters: int = 0
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Protocol
 
 import numpy as np
 from trimtab.model import NO_SUBJECT
@@ -27,7 +28,23 @@ _RUNTIME = 0
 
 def simulate_tasks(program: TaskProgram, machine: Machine, seed: int = 0) -> Recording:
     """The run of the program; `seed` decides whom workers steal from."""
-    return _Simulation(program, machine, seed).run()
+    simulation = TaskSimulation(program, machine, seed)
+    simulation.start()
+    simulation.engine.run()
+    return simulation.recording()
+
+
+class Port(Protocol):
+    """How a locality reaches the others of its job."""
+
+    engine: Engine
+    network: LaneRecorder
+
+    def send(self, lane: LaneRecorder, sender: tuple[int, int], to: tuple[int, int]) -> None:
+        """A letter of a task (kind, number) for a task of another locality (locality, task)."""
+
+    def empty(self) -> Running:
+        """Until nothing waits in its queues."""
 
 
 class _Worker:
@@ -44,17 +61,20 @@ class _Worker:
         self.running = 0
 
 
-class _Simulation:
-    def __init__(self, program: TaskProgram, machine: Machine, seed: int) -> None:
+class TaskSimulation:
+    """One process. `port`: of a job."""
+
+    def __init__(self, program: TaskProgram, machine: Machine, seed: int, port: Port | None = None) -> None:
         self.program, self.machine = program, machine
         self.random = np.random.default_rng(seed)
-        self.engine = Engine()
+        self.port = port
+        self.engine = port.engine if port is not None else Engine()
         kinds = dict.fromkeys(task.kind for task in program.tasks)
         self.subjects = [SubjectName(_RUNTIME, SubjectKind.WORKERS, "workers")]
         self.subjects += [SubjectName(at, SubjectKind.TASK, kind) for at, kind in enumerate(kinds, 1)]
         numbers = {each.name: each.number for each in self.subjects[1:]}
         self.kind = [numbers[task.kind] for task in program.tasks]
-        self.missing = [len(task.inputs) + 1 for task in program.tasks]
+        self.missing = [len(task.inputs) + task.letters + 1 for task in program.tasks]
         self.followers: list[list[int]] = [[] for _ in program.tasks]
         for at, task in enumerate(program.tasks):
             for needed in task.inputs:
@@ -75,11 +95,15 @@ class _Simulation:
         self.all_ended = Signal(self.engine)
         self.busy_workers, self.busy_since, self.busy_ns = 0, 0, 0
 
-    def run(self) -> Recording:
+    def start(self) -> None:
+        """To be called before the engine runs."""
         self.engine.start(self._first_thread())
-        self.engine.run()
+
+    def recording(self) -> Recording:
+        """When the engine has run."""
+        network = [self.port.network] if self.port is not None else []
         return Recording(
-            [self.main, *(worker.record for worker in self.workers)],
+            [self.main, *(worker.record for worker in self.workers), *network],
             self.subjects,
             self.end,
             self.busy_ns,
@@ -90,6 +114,8 @@ class _Simulation:
         # Workers are there from the beginning.
         self.main.event(0, EventKind.THREAD_BEGIN, NO_SUBJECT, 0)
         self.main.run_ns += self.program.before + self.program.after
+        if self.port is not None:
+            self.port.network.event(0, EventKind.THREAD_BEGIN, NO_SUBJECT, self.port.network.lane)
         for worker in self.workers:
             worker.record.event(0, EventKind.THREAD_BEGIN, NO_SUBJECT, worker.record.lane)
             self._enter(worker, WorkerState.RUNS)
@@ -101,6 +127,8 @@ class _Simulation:
         self.missing[0] -= 1
         self._push(0, self.workers[0])
         yield self.all_ended
+        if self.port is not None:
+            yield from self.port.empty()
         yield self.machine.wake_ns
         yield self.program.after + 1
         self.end = self.engine.now
@@ -109,6 +137,8 @@ class _Simulation:
             for state in (WorkerState.LOOKS, WorkerState.NONE):
                 self._enter(worker, state)
             worker.record.event(self.engine.now, EventKind.THREAD_END, NO_SUBJECT, worker.record.lane)
+        if self.port is not None:
+            self.port.network.event(self.end, EventKind.THREAD_END, NO_SUBJECT, self.port.network.lane)
 
     # The state of a worker, as lane::worker_enters has it.
 
@@ -275,8 +305,22 @@ class _Simulation:
             worker.record.event(now, EventKind.TASK_READY, self.kind[task], task + 1, worker.running)
         self._push(task, worker)
 
+    def receive(self, task: int, sender: int, parcel: int) -> None:
+        """A letter has come: a worker without a task takes it, or else the thread of the network."""
+        assert self.port is not None
+        self.missing[task] -= 1
+        if self.missing[task]:
+            return
+        free = [worker for worker in self.workers if worker.state in (WorkerState.LOOKS, WorkerState.IDLE)]
+        lane = free[0].record if free else self.port.network
+        lane.event(self.engine.now, EventKind.ANSWER_RECEIVED, NO_SUBJECT, task + 1, parcel, sender)
+        self._push(task, free[0] if free else self.workers[0])
+
     def _give(self, task: int, worker: _Worker) -> None:
         """What the end of a task gives others."""
+        for to in self.program.tasks[task].sends:
+            assert self.port is not None
+            self.port.send(worker.record, (self.kind[task], task + 1), to)
         for follower in self.followers[task]:
             self._satisfy(follower, worker)
         parent = self.parent[task]

@@ -36,6 +36,7 @@ export type BlameCause =
   | "blocking I/O"
   | "unattributed"
   | "late message"
+  | "queued message"
   | "stage barrier"
   | "skew"
   | "too few partitions"

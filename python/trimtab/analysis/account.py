@@ -41,6 +41,10 @@ class Account:
     """Outside regions the first thread neither ran nor waited for a CPU."""
     others_s: float = 0.0
     """CPU time outside regions of threads that entered none; without regions, of all threads but the first."""
+    remote_wait_s: float = 0.0
+    """Of a process of a job: no worker ran a task, and the first thread slept: it waited for other processes."""
+    remote_cores_s: float = 0.0
+    """What of `starved` that is, core time."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,11 @@ def account(process: Process, wall_s: float) -> Account:
     idle_outside = max(cpus - 1.0, 0.0) * outside_s
     others_outside = 0.0 if workers else min(_without_lanes_s(process, lanes), idle_outside)
     parts["work"] += others_outside
-    parts["serial"] += idle_outside - others_outside
+    asleep_s = max(outside_s - on_cpu - waited, 0.0) if lanes.run.any() else 0.0
+    # Of a job: while all workers of a process are parked and its first thread sleeps, others have to send something.
+    waiting_cores = min(float(len(workers)), cpus) if _is_one_of_several(process) else 0.0
+    parts["starved"] += waiting_cores * asleep_s
+    parts["serial"] += idle_outside - others_outside - max(waiting_cores - 1.0, 0.0) * asleep_s
     _move(parts, cost.on_lanes_s, ("work",))
     _move(parts, cost.beside_s, ("serial", "barrier_wait"))
     others = ~lanes.is_main & ~lanes.is_worker
@@ -141,9 +149,17 @@ def account(process: Process, wall_s: float) -> Account:
         delay,
         spinning,
         at_a_time,
-        max(outside_s - on_cpu - waited, 0.0) if lanes.run.any() and not workers else 0.0,
+        asleep_s if not workers else 0.0,
         others_outside,
+        asleep_s if waiting_cores else 0.0,
+        waiting_cores * asleep_s,
     )
+
+
+def _is_one_of_several(process: Process) -> bool:
+    """It has a rank in a job of several."""
+    size = process.facts.get("size", "")
+    return process.rank is not None and size.isdecimal() and int(size) > 1
 
 
 def _without_lanes_s(process: Process, lanes: _Lanes) -> float:

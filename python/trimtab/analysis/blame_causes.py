@@ -87,6 +87,8 @@ def is_of_lock(wait: Group, cause: BlameCause) -> bool:
 def _of_resuming(doing: Doing) -> BlameCause:
     if doing is Doing.TRANSIT:
         return BlameCause.LATE_MESSAGE
+    if doing is Doing.QUEUED:
+        return BlameCause.QUEUED_MESSAGE
     return BlameCause.BAD_DISTRIBUTION if doing is Doing.FAR_TASK else BlameCause.WAKEUP_LATENCY
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
-from trimtab.analysis.blame_causes import cause_of, is_of_lock
+from trimtab.analysis.blame_causes import cause_of, cause_of_itself, is_of_lock
 from trimtab.analysis.charge_classes import classes_of
 from trimtab.model.enumerations import BlameCause
 from trimtab.traces.columns import ordered
@@ -88,6 +88,7 @@ def chains_of(intervals: Intervals, charges: compiled.Table) -> tuple[Chain, ...
         if key not in longest or rank(at) < rank(longest[key]):
             longest[key] = at
     made = [lanes.chain(key, charges[at]) for key, at in longest.items()]
+    made += lanes.ways_of_messages()
     return tuple(
         sorted(
             made,
@@ -189,6 +190,27 @@ class _Lanes:
                 begin, end = first, last
         return Chain(cause, subject, begin, end, self.links(charge), process, tasks if len(tasks) > 1 else ())
 
+    def ways_of_messages(self) -> list[Chain]:
+        """Of each process the longest time that a message for it was in the queue of its sender, and on its way."""
+        own, longest = self.intervals, dict[tuple[BlameCause, int], int]()
+        ways = np.flatnonzero(_is_doing(own, (Doing.QUEUED, Doing.TRANSIT)) & (own.kind == Kind.RESUMING))
+        length = (own.end_ns - own.begin_ns)[ways]
+        for at in ways[np.lexsort((own.begin_ns[ways], -length))].tolist():
+            group = own.group[at]
+            cause = cause_of_itself(own.groups[group].doing, Kind.RESUMING)
+            longest.setdefault((cause, own.process_of[group]), at)
+        return [
+            Chain(
+                cause,
+                own.groups[own.group[at]].subject,
+                int(own.begin_ns[at]),
+                int(own.end_ns[at]),
+                self._links_from(at, (int(own.begin_ns[at]) + int(own.end_ns[at])) // 2),
+                process,
+            )
+            for (cause, process), at in longest.items()
+        ]
+
     def _tasks(self, wait: int) -> tuple[tuple[Link, ...], tuple[int, int]]:
         """Those that a wait was for, and the time that it was for them."""
         own = self.intervals
@@ -253,14 +275,19 @@ class _Lanes:
 
     def links(self, charge: np.void) -> tuple[Link, ...]:
         """From the wait to whatever it waits for at the middle of the charge."""
-        middle = (int(charge["begin_ns"]) + int(charge["end_ns"])) // 2
-        at, seen = int(charge["wait"]), set[int]()
-        links: list[Link] = []
+        return self._links_from(int(charge["wait"]), (int(charge["begin_ns"]) + int(charge["end_ns"])) // 2)
+
+    def _links_from(self, at: int, middle: int) -> tuple[Link, ...]:
+        """From what a lane did at a moment to what it waited for then; of a message in a queue, what its sender did."""
+        seen, links = set[int](), list[Link]()
         while at >= 0 and len(links) < _LONGEST:
             links.append(self._link(at))
             seen.add(int(self.intervals.lane[at]))
             giver = int(self.intervals.giver[at])
-            if giver == NO_LANE or giver in seen or links[-1].kind is not Kind.WAITING:
+            # What a message in a queue is to be blamed for is the queue: of its sender nothing but what it does.
+            is_queued = len(links) == 1 and links[-1].group.doing is Doing.QUEUED
+            has_giver = links[-1].kind is Kind.WAITING or is_queued
+            if giver == NO_LANE or giver in seen or not has_giver:
                 break
             at = self._at(giver, middle)
         return tuple(links)

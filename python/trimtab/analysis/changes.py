@@ -45,7 +45,8 @@ class ChangeKind(Enum):
     MORE_WORKERS = "{workers} more, each with a CPU of its own"
     NO_LATENCY = "steps begin as soon as they can"
     SHARED_BY_PROCESSES = "processes share the work equally"
-    NO_MESSAGE_LATENCY = "messages take no time"
+    NO_MESSAGE_LATENCY = "messages take no time on their way"
+    NO_MESSAGE_QUEUES = "messages leave the queues of their senders at once"
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,8 @@ def _between_processes(steps: Steps) -> Iterator[_Tried]:
         yield ChangeKind.SHARED_BY_PROCESSES, NO_SUBJECT, 0, Change(factor)
     if int(steps.links.latency_ns[steps.links.is_message].sum()) >= least_ns:
         yield ChangeKind.NO_MESSAGE_LATENCY, NO_SUBJECT, 0, Change(has_messages_on_the_way=False)
+    if int(steps.queued_ns.sum()) >= least_ns:
+        yield ChangeKind.NO_MESSAGE_QUEUES, NO_SUBJECT, 0, Change(has_queued_messages=False)
 
 
 def _shared_by_processes(steps: Steps) -> Floats:

@@ -21,6 +21,7 @@ from trimtab.analysis.chains import Chain, cause_of_charge, chains_of
 from trimtab.analysis.changes import Predictions, predictions_of
 from trimtab.analysis.kept_intervals import KeptIntervals
 from trimtab.analysis.keys import keys_of
+from trimtab.analysis.queued_messages import Queues, queues_of
 from trimtab.analysis.run_phases import RunPhase, phases_of
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
@@ -66,6 +67,7 @@ SHARES = {
     Doing.TASKS: "no_core",
     Doing.MESSAGE: "starved",
     Doing.TRANSIT: "starved",
+    Doing.QUEUED: "starved",
 }
 
 
@@ -125,6 +127,7 @@ class Diagnosis:
         unknown_s: the rest of the process's time, of which not all events are there; nothing else here is about it.
         wake_ups: of lanes that could go on.
         phases: of one process, where what its lanes do changes.
+        queues: of a job, parcels in the queues of their senders; None: nothing is recorded about them.
     """
 
     charges: tuple[Charge, ...]
@@ -139,6 +142,7 @@ class Diagnosis:
     unknown_s: float = 0.0
     wake_ups: WakeUps = WakeUps()
     phases: tuple[RunPhase, ...] = ()
+    queues: Queues | None = None
 
 
 def diagnosis_of(
@@ -220,7 +224,8 @@ def diagnosis_of_job(traces: Sequence[Trace], kept: KeptIntervals | None = None)
     if diagnosis is None:
         return None
     chains = chains_of(whole, charges) if charges is not None else ()
-    return replace(diagnosis, places=places, predictions=predictions, chains=chains)
+    queues = queues_of([traces[place] for place in places]) if diagnosis.has_messages else None
+    return replace(diagnosis, places=places, predictions=predictions, chains=chains, queues=queues)
 
 
 def renumbered(diagnosis: Diagnosis, places: Sequence[int]) -> Diagnosis:

@@ -15,7 +15,7 @@ from trimtab.counted import counted
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause, Cause, WaitCause
 from trimtab.model.report import Finding, LongestWait
-from trimtab.traces.intervals import Kind
+from trimtab.traces.intervals import Doing, Kind
 
 # What waits are charged to where a finding's cause is at work.
 _CAUSES = {
@@ -35,6 +35,7 @@ _CAUSES = {
     Cause.SUSPENDED_TASKS: (BlameCause.DEPENDENCE_CHAIN, BlameCause.LOCK_HOLDER),
     Cause.LATE_LOCALITY: (BlameCause.DEPENDENCE_CHAIN,),
     Cause.PROCESS_IMBALANCE: (BlameCause.DEPENDENCE_CHAIN,),
+    Cause.QUEUED_PARCELS: (BlameCause.QUEUED_MESSAGE,),
 }
 # Tasks of a chain that are named beside its two last ones.
 _TASKS_IN_WORDS = 3
@@ -106,7 +107,9 @@ def _sentences(job: Job, chain: Chain) -> list[str]:
         sentences.append(
             f"meanwhile {_lane(job, link)} {_words(job, link)}, for {_time(link.end_ns - link.begin_ns)}"
         )
-    if len(others) == 0:
+    if first.group.doing is Doing.QUEUED and others:
+        sentences[1] = sentences[1].replace("meanwhile", "the sender:", 1)
+    if len(others) == 0 and first.group.doing is not Doing.TRANSIT:
         sentences.append("who ends that wait is not recorded")
     return sentences
 

@@ -288,10 +288,16 @@ def _serial(account: Account, regions: list[Region]) -> list[Finding]:
     ]
 
 
+def _serial_input_s(account: Account) -> float:
+    """How long the first thread waited outside of regions; 0 where that is little."""
+    is_much = account.cpus > 1 and account.blocked_outside_s >= _MUCH_BLOCKED * account.wall_s
+    return account.blocked_outside_s if is_much else 0.0
+
+
 def _serial_input(account: Account, regions: list[Region]) -> list[Finding]:
     """gain = time blocked outside of regions, at most all other time: what can go on beside it."""
-    blocked_s = account.blocked_outside_s
-    if not regions or account.cpus <= 1 or blocked_s < _MUCH_BLOCKED * account.wall_s:
+    blocked_s = _serial_input_s(account)
+    if not regions or blocked_s <= 0:
         return []
     return [
         finding(
@@ -306,8 +312,11 @@ def _serial_input(account: Account, regions: list[Region]) -> list[Finding]:
 
 
 def serial_part(account: Account, place: str, action: str) -> Finding:
-    """gain = serial wall time * (1 - 1 / CPUs): Amdahl's bound if all of it were parallel; less what other threads did."""
-    outside_s = account.wall_s - account.parallel_s
+    """gain = serial wall time * (1 - 1 / CPUs): Amdahl's bound if all of it were parallel; less what other threads did.
+
+    Without the time in which the first thread waited for files, which is a finding of its own, or for other processes.
+    """
+    outside_s = account.wall_s - account.parallel_s - _serial_input_s(account) - account.remote_wait_s
     share = outside_s / max(account.wall_s, 1e-12)
     return finding(
         Cause.SERIAL_PART,

@@ -61,11 +61,13 @@ DOINGS = {
     Doing.RESUMPTION: (LaneState.NO_TASK, "has no task until a suspended one can go on"),
     Doing.MESSAGE: (LaneState.NO_TASK, "has no task until a message of another process comes"),
     Doing.TRANSIT: (LaneState.NO_TASK, "has no task: a message is on its way"),
+    Doing.QUEUED: (LaneState.NO_TASK, "has no task: a message waits in the queue of its sender"),
     Doing.END: (LaneState.NO_TASK, "has no task after the last one of all"),
 }
 # What it does when that is over, and it has not gone on yet.
 RESUMINGS = {
     Doing.TRANSIT: "has no task: a message is on its way",
+    Doing.QUEUED: "has no task: a message waits in the queue of its sender",
     Doing.ARRIVAL: "has not begun its part of",
     Doing.JOIN: "has not gone on yet behind",
     Doing.BARRIER: "has not left a barrier yet of",

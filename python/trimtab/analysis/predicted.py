@@ -35,6 +35,7 @@ _CHANGES = {
     Cause.TASK_CHAIN: ChangeKind.NO_CHAIN,
     Cause.ONE_PRODUCER: ChangeKind.SHARED_MAKING,
     Cause.SUSPENDED_TASKS: ChangeKind.NO_LOCK_WAITS,
+    Cause.QUEUED_PARCELS: ChangeKind.NO_MESSAGE_QUEUES,
 }
 
 # Changes that say more exactly what to do about a cause.
@@ -53,6 +54,8 @@ def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
     replayed = [*_stragglers(job, diagnosis), *_late_wake_ups(job, diagnosis)]
     if not any(entry.cause == Cause.TASK_CHAIN for entry in findings):
         replayed += chain_findings(job, diagnosis, _wall_s(job))
+    if not any(entry.cause == Cause.QUEUED_PARCELS for entry in findings):
+        replayed += _queued_messages(job, diagnosis)
     predicted = [
         _with_replayed_action(_predicted(entry, job, diagnosis), job, diagnosis)
         for entry in [*findings, *replayed]
@@ -129,6 +132,24 @@ def _late_wake_ups(job: Job, diagnosis: Diagnosis) -> list[Finding]:
         saved_s,
     )
     return [replace(made, processes=(process.id,))]
+
+
+def _queued_messages(job: Job, diagnosis: Diagnosis) -> list[Finding]:
+    """gain = by replay in which messages leave the queues of their senders at once."""
+    waits = [charge for charge in diagnosis.charges if charge.cause is BlameCause.QUEUED_MESSAGE]
+    saved_s = _saved_s(diagnosis, ChangeKind.NO_MESSAGE_QUEUES)
+    if not waits or diagnosis.queues is None or saved_s < _LEAST_GAIN_SHARE * _wall_s(job):
+        return []
+    waited_s = sum(charge.seconds for charge in waits)
+    places = sorted({charge.waiting for charge in waits})
+    made = finding(
+        Cause.QUEUED_PARCELS,
+        None,
+        f"workers had no task for {waited_s:.3g} s while messages for them waited in the queues of their senders: {diagnosis.queues}",
+        diagnosis.queues.action,
+        saved_s,
+    )
+    return [replace(made, processes=tuple(job.parts[place].id for place in places))]
 
 
 def _saved_s(diagnosis: Diagnosis, kind: ChangeKind) -> float:

@@ -73,8 +73,8 @@ def mean_task_s(tasks: Sequence[TaskKind], workers: Sequence[Worker]) -> float |
 
 
 def _lost_s(account: Account) -> float:
-    """Core time that was lost since no task was ready: no more than there were CPUs for the parked workers."""
-    return account.shares["starved"] * account.wall_s * account.cpus
+    """Core time that was lost since no task was ready while others ran: no more than there were CPUs for the parked workers."""
+    return max(account.shares["starved"] * account.wall_s * account.cpus - account.remote_cores_s, 0.0)
 
 
 def _tasks_at_once(account: Account, workers: Sequence[Worker]) -> float:

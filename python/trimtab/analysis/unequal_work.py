@@ -22,6 +22,12 @@ from trimtab.traces.intervals import Pace
 from trimtab.traces.steps import Steps
 
 _STRAGGLER = 2.0
+# Deviations from a lane's usual share by this much in the median are chance, where there are so many instances that they are known.
+_CHANCE = 0.03
+_INSTANCES = 6
+_BARRIERS = 4
+# More barriers have to explain the shares better than fewer by this factor.
+_CLEARLY = 0.7
 
 
 def without_stragglers(steps: Steps) -> Floats:
@@ -58,6 +64,42 @@ def _subject_of_parts(steps: Steps) -> Integers:
     return subject
 
 
+def _deviations(share: Floats, lane: Integers, time: Integers) -> Floats:
+    """What shares of work are of those that their lanes usually have of that work; 1 where they differ by more than chance.
+
+    A region may have several barriers, between which lanes have different shares: as many as explain the shares best.
+
+    Args:
+        share: of the work of all lanes in an instance that the lane has, as a part of their mean.
+        time: of the instance.
+    """
+    _, instance = np.unique(time, return_inverse=True)
+    instance = instance.reshape(-1)
+    _, lanes = np.unique(lane, return_inverse=True)
+    lanes = lanes.reshape(-1)
+    best, deviation = _CHANCE, np.ones(len(share))
+    for barriers in range(1, min(_BARRIERS, (int(instance.max(initial=0)) + 1) // _INSTANCES) + 1):
+        _, group = np.unique(
+            np.column_stack([lane, instance % barriers]), axis=0, return_inverse=True
+        )
+        group = group.reshape(-1)
+        own = share / _medians(share, group)[group]
+        # Of the lane with the largest ones: few lanes may have what others have not.
+        if (spread := float(_medians(np.abs(own - 1.0), lanes).max(initial=0.0))) <= best:
+            best, deviation = _CLEARLY * spread, own
+    return deviation
+
+
+def _medians(values: Floats, group: Integers) -> Floats:
+    """Of each group, numbered from 0."""
+    order = np.lexsort((values, group))
+    counts = np.bincount(group)
+    first = np.cumsum(counts) - counts
+    low, high = first + (counts - 1) // 2, first + counts // 2
+    medians: Floats = (values[order[low]] + values[order[high]]) / 2
+    return medians
+
+
 class SharedWork:
     """What lanes do before they arrive at the same join, and what it would be if they shared it equally."""
 
@@ -73,8 +115,29 @@ class SharedWork:
         _, phase_place = numbered(phase)
         mean = np.bincount(phase_place, weights=work) / np.bincount(phase_place)
         equal = np.where(phase >= 0, mean[phase_place], work)
+        equal *= self._chance(work, phase, phase_place)
         self._excess = (np.maximum(work - equal, 0.0) / np.maximum(work, 1.0))[self._place]
         self._scale = self._of_all_work(usual, np.where(work > 0, equal / np.maximum(work, 1.0), 1.0))
+
+    def _chance(self, work: Floats, phase: Integers, phase_place: Integers) -> Floats:
+        """What each lane's work in an instance is of its equal share, since it is never twice the same; 1 where that is more than chance.
+
+        What lanes differ by from one instance to the next by no more than some percent nobody can divide away.
+        """
+        steps, chance = self._steps, np.ones(len(work))
+        kind, lane = np.full(len(work), NO_SUBJECT, np.int64), np.zeros(len(work), np.int64)
+        subject = subject_of_steps(steps)
+        named = np.flatnonzero(subject != NO_SUBJECT)[::-1]  # the first step of each part comes last
+        kind[self._place[named]], lane[self._place] = subject[named], steps.lane
+        mean = np.bincount(phase_place, weights=work) / np.bincount(phase_place)
+        latest = np.zeros(len(mean), np.int64)  # when the last step of each instance began
+        np.maximum.at(latest, phase_place[self._place], steps.begin_ns)
+        known = np.flatnonzero((phase >= 0) & (work > 0) & (kind != NO_SUBJECT))
+        for one in different(kind[known]).tolist():
+            own = known[kind[known] == one]
+            share = work[own] / mean[phase_place[own]]
+            chance[own] = _deviations(share, lane[own], latest[phase_place[own]])
+        return chance
 
     def _of_all_work(self, usual: Floats, scale: Floats) -> Floats:
         """Of each step the factor that scales its usual work and leaves what a straggler takes above that."""

@@ -29,7 +29,8 @@ class Change:
         factor: what the length of each piece is multiplied by, shape (pieces,); None: as recorded.
         more_workers: so many workers of each process take tasks, too.
         has_locks: whether steps wait for locks.
-        has_messages_on_the_way: whether messages take time from one process to another.
+        has_messages_on_the_way: whether messages take time from one process to another, besides that in queues.
+        has_queued_messages: whether they wait in the queues of their senders.
         has_leads: whether steps begin as late as recorded after they could; without, they still wait for CPUs.
         has_delays: whether lanes wait for CPUs before steps.
         kept_links: which links there are, shape (links,); None: all.
@@ -45,6 +46,7 @@ class Change:
     has_locks: bool = True
     has_leads: bool = True
     has_messages_on_the_way: bool = True
+    has_queued_messages: bool = True
     has_delays: bool = True
     kept_links: NDArray[np.bool_] | None = None
     places: Integers | None = None
@@ -155,12 +157,17 @@ class Replays:
 
     def _links(self, change: Change, length: NDArray[Any]) -> compiled.Table:
         links, table = self._sorted_links, self._recorded_links
-        if change.factor is not None or not change.has_messages_on_the_way:
+        is_changed = not (change.has_messages_on_the_way and change.has_queued_messages)
+        if change.factor is not None or is_changed:
             table = table.copy()
         if change.factor is not None:
             table["latency_ns"] = self._latencies(length)
         if not change.has_messages_on_the_way:
-            table["latency_ns"][links.is_message] -= links.latency_ns[links.is_message]
+            way_ns = links.latency_ns - self.steps.queued_of_steps(links.to_step)
+            table["latency_ns"][links.is_message] -= way_ns[links.is_message]
+        if not change.has_queued_messages:
+            queued_ns = self.steps.queued_of_steps(links.to_step[links.is_message])
+            table["latency_ns"][links.is_message] -= queued_ns
         if change.has_locks and change.kept_links is None:
             return table
         is_kept = np.ones(len(table), np.bool_) if change.has_locks else ~links.is_lock

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model import CAUSES, SCHEDULES, WAITS, Records
-from trimtab.model.enumerations import EventKind, WorkerState
+from trimtab.model.enumerations import LEAVE_CAUSES, EventKind, WorkerState
 from trimtab.traces.slices import Role, Slices
 
 CATEGORIES = {
@@ -33,6 +33,7 @@ CATEGORIES = {
     Role.SUSPENDED: "task",
     Role.GIVES: "task",
     Role.SENDS: "task",
+    Role.LEAVES: "task",
 }
 # Figures beside the name: what they are called, the field that has them, and whether it is signed. Names that end
 # in "_ns" are of ticks.
@@ -47,11 +48,13 @@ FIGURES: dict[Role, tuple[tuple[str, str, bool], ...]] = {
     Role.SUSPENDED: (("task", "a", False), ("waits for", "b", False)),
     Role.GIVES: (("task", "a", False), ("to", "b", False)),
     Role.SENDS: (("parcel", "a", False), ("task", "b", False)),
+    Role.LEAVES: (("parcel", "a", False), ("message", "b", False)),
     Role.THREAD_BEGIN: (("tid", "a", False),),
     Role.THREAD_END: (("tid", "a", False),),
 }
 _TOLD_BY_ARG = [
-    int(role) for role in (Role.LOOP, Role.WAIT, Role.SINGLE, Role.STATE, Role.SUSPENDED, Role.GIVES)
+    int(role)
+    for role in (Role.LOOP, Role.WAIT, Role.SINGLE, Role.STATE, Role.SUSPENDED, Role.GIVES, Role.LEAVES)
 ]
 # What says more is damaged.
 _LONGEST_NS = 2.0**62
@@ -136,6 +139,8 @@ def _name(role: Role, arg: int, place: str) -> str:
         return f"suspends: waits for {CAUSES.get(arg, 'other')}"
     if role == Role.GIVES:
         return f"gives: {CAUSES.get(arg, 'other')}"
+    if role == Role.LEAVES:
+        return f"parcel leaves the queue: {LEAVE_CAUSES.get(arg, 'other')}"
     before = {
         Role.REGION: "region ",
         Role.TASK: "task ",

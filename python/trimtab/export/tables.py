@@ -21,7 +21,7 @@ from trimtab.model import (
     WORKER_STATES,
     Lane,
 )
-from trimtab.model.enumerations import EVENT_KINDS, METRIC_NAMES, REGION_FLAGS, EventKind, Metric
+from trimtab.model.enumerations import EVENT_KINDS, LEAVE_CAUSES, METRIC_NAMES, REGION_FLAGS, EventKind, Metric
 
 _SPANS = (EventKind.LOOP, EventKind.WAIT, EventKind.LOCK)
 
@@ -120,6 +120,8 @@ def _detail(kind: int, arg: int) -> str | None:
         return WORKER_STATES.get(arg, "other")
     if kind in (EventKind.PARCEL_SENT, EventKind.PARCEL_RECEIVED, EventKind.ANSWER_RECEIVED):
         return f"locality {arg}"
+    if kind == EventKind.PARCEL_LEFT:
+        return LEAVE_CAUSES.get(arg, "other")
     if kind == EventKind.SINGLE:
         return "executed" if arg else "passed"
     return f"level {arg}" if kind in (EventKind.REGION_BEGIN, EventKind.REGION_END) else None

@@ -89,6 +89,7 @@ class EventKind(IntEnum):
     THREAD_BEGIN = 41
     THREAD_END = 42
     WORKER_STATE = 43  # the state of the lane's worker from here on; the subject is its runtime
+    PARCEL_LEFT = 44  # a parcel has left the queue of its sender, in a message that may hold others; on the lane that sent the message
     SWITCH_OUT = 48  # switches.tt only
     SWITCH_IN = 49  # switches.tt only
 
@@ -130,6 +131,21 @@ class WaitCause(IntEnum):
     CHANNEL = 8
     CHILDREN = 9  # forked tasks
     TIME = 10
+
+
+class LeaveCause(IntEnum):
+    """Why a parcel left the queue of its sender."""
+
+    NONE = 0  # it did not wait for others: it is too long for a queue
+    COUNT = 1  # a fixed setting: as many parcels as the queue may hold
+    BATCH = 2  # as many parcels as make up for the cost of a message
+    TIME = 3  # a fixed setting: the oldest parcel had waited long enough
+    FULL = 4  # as many bytes as the queue may hold
+    HANDLED = 5  # the receiver had handled all earlier messages
+    SENDER_WAITS = 6  # its sender had nothing else to do
+    AGE = 7  # a thread had nothing else to do, and the parcels had waited for longer than a message costs
+    ASKED = 8  # the program asked for it, or the job ended
+    ROOM = 9  # the transport had no room before
 
 
 class Schedule(IntEnum):
@@ -390,7 +406,7 @@ class Cause(str, Enum):
     SCHEDULING_POLICY = "another scheduling policy"  # the runtime advises another one
     PROCESS_IMBALANCE = "imbalance between processes"  # processes have unequal work
     TINY_MESSAGES = "messages too small"  # a fixed setting sends small parcels one by one
-    QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while their own parcels wait in queues
+    QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while parcels wait in the queues of their senders
     LATE_LOCALITY = "late locality"  # the others wait for one locality in collective operations
     SATURATED_SERVER = "saturated server"  # a communication server has no pause while senders wait
     TASK_ORDER = "order of tasks"  # tasks that others wait for were ready early, and ran late
@@ -432,7 +448,8 @@ class BlameCause(str, Enum):
     SPAWN_RATE = "spawn rate"  # workers waited for the thread that made the tasks
     BLOCKING_IO = "blocking I/O"  # a thread gave its CPU away in the middle of its work
     UNATTRIBUTED = "unattributed"  # nobody knows: events are missing, or the thread was not observed
-    LATE_MESSAGE = "late message"  # a message of another process was on its way: in a queue of its sender, in the transport, or not yet noticed
+    LATE_MESSAGE = "late message"  # a message of another process was on its way: in the transport, or not yet noticed; of runs before format 1.8 also in the queue of its sender
+    QUEUED_MESSAGE = "queued message"  # a message of another process waited in the queue of its sender, for others to travel with or for room
     STAGE_BARRIER = "stage barrier"  # tasks of Spark waited for the end of a stage
     SKEW = "skew"  # one partition has much more data than the others
     FEW_PARTITIONS = "too few partitions"  # a stage has fewer tasks than core slots
@@ -588,6 +605,7 @@ EVENT_KINDS = {
     41: "thread_begin",
     42: "thread_end",
     43: "worker_state",
+    44: "parcel_left",
     48: "switch_out",
     49: "switch_in",
 }
@@ -623,6 +641,19 @@ CAUSES = {
     8: "channel",
     9: "children",
     10: "time",
+}
+
+LEAVE_CAUSES = {
+    0: "none",
+    1: "count",
+    2: "batch",
+    3: "time",
+    4: "full",
+    5: "handled",
+    6: "sender_waits",
+    7: "age",
+    8: "asked",
+    9: "room",
 }
 
 SCHEDULES = {

@@ -12,7 +12,7 @@ from trimtab.model.enumerations import FILE_KINDS, NameTag
 
 MAGIC = b"TRIMTAB\0"
 VERSION = 1
-MINOR = 7
+MINOR = 8
 HEADER_BYTES = 4096
 HISTOGRAM_BUCKETS = 42
 KINDS = FILE_KINDS

@@ -52,6 +52,7 @@ class Role(IntEnum):
     SUSPENDED = 17
     GIVES = 18
     SENDS = 19
+    LEAVES = 20
 
 
 # Of each kind of event: its role, and whether it opens (1) or closes (-1) a slice or is an instant (0). Spans close.
@@ -75,6 +76,7 @@ _KINDS: dict[int, tuple[Role, int]] = {
     EventKind.TASK_RESUMED: (Role.TASK, 1),
     EventKind.EDGE: (Role.GIVES, 0),
     EventKind.PARCEL_SENT: (Role.SENDS, 0),
+    EventKind.PARCEL_LEFT: (Role.LEAVES, 0),
     EventKind.MARK: (Role.MARK, 0),
     EventKind.THREAD_BEGIN: (Role.THREAD_BEGIN, 0),
     EventKind.THREAD_END: (Role.THREAD_END, 0),

@@ -135,6 +135,9 @@ typedef struct trimtab_api {
   void (*parcel_received)(uint32_t subject, uint64_t task, uint32_t from, uint64_t parcel);
   /* A parcel that lets a task go on, or begin, that is there already; since format 1.7. */
   void (*answer_received)(uint64_t task, uint32_t from, uint64_t parcel);
+  /* These parcels left the queue of their sender at `ticks` in one message, the `message`th to that process: the calling thread
+   * sent it. why: TRIMTAB_LEFT_...; since format 1.8. */
+  void (*parcels_left)(const uint64_t* parcels, uint32_t count, uint32_t why, uint64_t message, uint64_t ticks);
 } trimtab_api;
 
 /* Of trimtab_api.level. */
@@ -165,6 +168,21 @@ enum {
   TRIMTAB_CAUSE_CHANNEL = 8,
   TRIMTAB_CAUSE_CHILDREN = 9, /* forked tasks */
   TRIMTAB_CAUSE_TIME = 10,
+};
+/* end */
+/* schema: leave_cause */
+/* Why a parcel left the queue of its sender. */
+enum {
+  TRIMTAB_LEFT_NONE = 0,         /* it did not wait for others: it is too long for a queue */
+  TRIMTAB_LEFT_COUNT = 1,        /* a fixed setting: as many parcels as the queue may hold */
+  TRIMTAB_LEFT_BATCH = 2,        /* as many parcels as make up for the cost of a message */
+  TRIMTAB_LEFT_TIME = 3,         /* a fixed setting: the oldest parcel had waited long enough */
+  TRIMTAB_LEFT_FULL = 4,         /* as many bytes as the queue may hold */
+  TRIMTAB_LEFT_HANDLED = 5,      /* the receiver had handled all earlier messages */
+  TRIMTAB_LEFT_SENDER_WAITS = 6, /* its sender had nothing else to do */
+  TRIMTAB_LEFT_AGE = 7,          /* a thread had nothing else to do, and the parcels had waited for longer than a message costs */
+  TRIMTAB_LEFT_ASKED = 8,        /* the program asked for it, or the job ended */
+  TRIMTAB_LEFT_ROOM = 9,         /* the transport had no room before */
 };
 /* end */
 

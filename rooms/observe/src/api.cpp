@@ -120,6 +120,15 @@ void api_answer_received(std::uint64_t task, std::uint32_t from, std::uint64_t p
   own_lane->record(event_kind::answer_received, no_subject, static_cast<std::uint16_t>(from), task, parcel, base::now());
 }
 
+void api_parcels_left(const std::uint64_t* parcels, std::uint32_t count, std::uint32_t why, std::uint64_t message,
+                      std::uint64_t ticks) {
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr) return;
+  own_lane->count_hook(1);
+  for (std::uint32_t i = 0; i < count; ++i)
+    own_lane->record(event_kind::parcel_left, no_subject, static_cast<std::uint16_t>(why), parcels[i], message, ticks);
+}
+
 void api_edge(std::uint64_t before, std::uint64_t after) { api_task_edge(before, after, TRIMTAB_CAUSE_OTHER); }
 
 std::uint32_t api_level() { return static_cast<std::uint32_t>(the_recorder.level()); }
@@ -303,6 +312,7 @@ constexpr trimtab_api make_api() {
   table.parcel_sent = api_parcel_sent;
   table.parcel_received = api_parcel_received;
   table.answer_received = api_answer_received;
+  table.parcels_left = api_parcels_left;
   return table;
 }
 

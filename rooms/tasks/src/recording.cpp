@@ -21,6 +21,7 @@ namespace {
 constinit const trimtab_api* api = nullptr;
 constinit bool knows_parcels = false;
 constinit bool knows_answers = false;
+constinit bool knows_leaving = false;
 constinit std::atomic<std::uint32_t> runtimes{0};
 
 // What the runtimes are called, for their workers' names. Those beyond have workers without.
@@ -50,6 +51,7 @@ void turn_on() noexcept {
   if (api == nullptr) return;
   knows_parcels = api->bytes >= offsetof(trimtab_api, parcel_received) + sizeof(api->parcel_received);
   knows_answers = api->bytes >= offsetof(trimtab_api, answer_received) + sizeof(api->answer_received);
+  knows_leaving = api->bytes >= offsetof(trimtab_api, parcels_left) + sizeof(api->parcels_left);
   // The recorder has measured the clock that all stamps are of.
   base::clock_is_tsc = api->clock() == TRIMTAB_CLOCK_TSC;
   detail::current.store(api->level() == TRIMTAB_TRACE ? level::trace : level::profile, std::memory_order_release);
@@ -250,6 +252,12 @@ std::uint64_t parcel_sent(std::uint32_t subject, std::uint32_t to) noexcept {
 void parcel_received(std::uint32_t subject, std::uint64_t task, std::uint32_t from, std::uint64_t parcel) noexcept {
   if (task != 0 && parcel != 0 && knows_parcels) api->parcel_received(subject, task, from, parcel);
   parcel_of_thread = {};
+}
+
+void parcels_left(std::span<const std::uint64_t> parcels, std::uint32_t why, std::uint64_t message,
+                  base::ticks ticks) noexcept {
+  if (!parcels.empty() && knows_leaving)
+    api->parcels_left(parcels.data(), static_cast<std::uint32_t>(parcels.size()), why, message, ticks);
 }
 
 void handled_parcel::begin(std::uint32_t from, std::uint64_t parcel) noexcept {

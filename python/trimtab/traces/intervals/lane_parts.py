@@ -14,6 +14,7 @@ from trimtab.model.enumerations import EventKind
 from trimtab.traces.columns import small
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import Integers
+from trimtab.traces.intervals.moved_stacks import end_of_worker, left_at
 from trimtab.traces.slices import Role, Slices, lane_slices
 from trimtab.traces.trace import Trace
 
@@ -107,14 +108,17 @@ class LaneParts:
     @staticmethod
     def of(lane: Lane, trace: Trace) -> LaneParts:
         start = int(trace.process.header["start_ticks"])
-        slices = lane_slices(lane.events, start, trace.end_ticks, trace.process.ns_per_tick)
+        end = end_of_worker(lane.events, trace.end_ticks) if lane.header["worker_of"] else trace.end_ticks
+        slices = lane_slices(lane.events, start, end, trace.process.ns_per_tick)
         changing = np.flatnonzero(slices.change)
         inner, parent = _innermost(slices.change[changing])
         owner = _owners(slices.role[changing], parent)
         ticks = slices.ticks[changing]
         begin_of = small(np.append(changing, -1), len(slices))  # -1: none
-        own_inner = begin_of[inner]
-        own_owner = begin_of[np.where(inner >= 0, owner[inner], -1)]
+        owner = np.where(inner >= 0, owner[inner], -1)
+        is_gone = (owner >= 0) & (ticks >= left_at(slices, lane.events, changing, parent)[owner])
+        own_inner = begin_of[np.where(is_gone & (inner == owner), -1, inner)]
+        own_owner = begin_of[np.where(is_gone, -1, owner)]
         is_long = ticks[1:] > ticks[:-1] if len(ticks) else np.empty(0, np.bool_)
         works = changing[(slices.change[changing] == 1) & np.isin(slices.role[changing], WORKS)]
         forks = bool((slices.role[changing] == Role.REGION).any())

@@ -66,7 +66,9 @@ class Doing(IntEnum):
     MESSAGE = 20
     """A worker without a task, until a message of another process has become one."""
     TRANSIT = 21
-    """A worker without a task, from when a message of another process was sent until it was received."""
+    """A worker without a task, from when a message of another process was handed to the transport until it was received."""
+    QUEUED = 24
+    """A worker without a task, while a message of another process waits in the queue of its sender; the giver is the sender's lane."""
     END = 19
     """A worker behind the last task of all."""
     TASK_LOCK = 22

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,16 @@ from trimtab.traces.intervals.model import NO_LANE, Doing, Group, Integers, Inte
 from trimtab.traces.intervals.parcels import Received, Sent, alone_by_rank, received_by, sent_by
 from trimtab.traces.trace import Trace
 
+_WAYS = (Doing.QUEUED, Doing.TRANSIT)
+
 
 def intervals_of_job(traces: Sequence[Trace], own: Sequence[Intervals], places: Sequence[int]) -> Intervals:
     """All lanes of all processes, one process behind the other, and their groups likewise; `places`: what to call each process.
 
-    A wait for a message lasts until the message was sent, for the lane that sent it; from then on its receiver resumes.
+    A wait for a message lasts until its parcel was sent, for the lane that sent it; from then on its receiver resumes: as long as
+    the parcel is in the queue of its sender, and then until the message is received.
     """
-    own = [_with_transit(each) for each in own]
+    own = [_with_ways(each) for each in own]
     first_lanes = np.cumsum([0, *(len(each.lanes) for each in own)])
     begins = [round(trace.begin_ns) for trace in traces]
     sent = [
@@ -42,19 +45,20 @@ def intervals_of_job(traces: Sequence[Trace], own: Sequence[Intervals], places: 
     )
 
 
-def _with_transit(own: Intervals) -> Intervals:
-    """With a further group for each that waits for messages: of messages that are on their way."""
+def _with_ways(own: Intervals) -> Intervals:
+    """With two further groups for each that waits for messages: of messages in queues, and on their way."""
     waits = [at for at, group in enumerate(own.groups) if group.doing is Doing.MESSAGE]
+    further = tuple(replace(own.groups[at], doing=doing) for doing in _WAYS for at in waits)
     return replace(
         own,
-        groups=own.groups + tuple(replace(own.groups[at], doing=Doing.TRANSIT) for at in waits),
-        process_of=own.process_of + tuple(own.process_of[at] for at in waits),
+        groups=own.groups + further,
+        process_of=own.process_of + tuple(own.process_of[at] for at in waits) * len(_WAYS),
     )
 
 
-def _transit_of(groups: Sequence[Group]) -> Integers:
-    """For each group the one of messages on their way, by place: itself, unless it waits for messages."""
-    later = iter(at for at, group in enumerate(groups) if group.doing is Doing.TRANSIT)
+def _way_of(groups: Sequence[Group], doing: Doing) -> Integers:
+    """For each group that of messages in queues, or on their way, by place: itself, unless it waits for messages."""
+    later = iter(at for at, group in enumerate(groups) if group.doing is doing)
     return np.array(
         [next(later) if group.doing is Doing.MESSAGE else at for at, group in enumerate(groups)], np.int64
     )
@@ -85,11 +89,14 @@ def _for_senders(moved: Intervals, own: Intervals, received: Received, senders: 
     row = np.minimum(np.searchsorted(received.at_ns, end_ns), len(received.at_ns) - 1)
     is_found = received.at_ns[row] == end_ns
     waits, row = waits[is_found], row[is_found]
-    giver, sent_at = moved.giver.copy(), np.full(len(waits), -1, np.int64)
-    for chosen, lanes, at_ns in _of_each_sender(received, row, senders):
-        giver[waits[chosen]], sent_at[chosen] = lanes, at_ns
-    transit = moved.group + (_transit_of(own.groups)[own.group] - own.group)
-    return _cut(replace(moved, giver=giver), waits, sent_at, transit.astype(np.int32))
+    giver = moved.giver.copy()
+    sent_at, left_at = np.full(len(waits), -1, np.int64), np.full(len(waits), -1, np.int64)
+    for chosen, lanes, at_ns, left_ns in _of_each_sender(received, row, senders):
+        giver[waits[chosen]], sent_at[chosen], left_at[chosen] = lanes, at_ns, left_ns
+    is_known = sent_at >= 0
+    return _cut(
+        replace(moved, giver=giver), own, waits[is_known], (sent_at[is_known], left_at[is_known])
+    )
 
 
 def _ends_of_runs(own: Intervals, waits: Integers) -> Integers:
@@ -103,37 +110,53 @@ def _ends_of_runs(own: Intervals, waits: Integers) -> Integers:
 
 def _of_each_sender(
     received: Received, row: Integers, senders: dict[int, Sent]
-) -> Iterator[tuple[Integers, Integers, Integers]]:
-    """For each process that sent: which rows are of it, the lanes that sent them, and when."""
+) -> Iterator[tuple[Integers, Integers, Integers, Integers]]:
+    """For each process that sent: which rows are of it, the lanes that sent them, when, and when they left their queues."""
     for rank, sent in senders.items():
         chosen = np.flatnonzero(received.rank[row] == rank)
         at = lookup(sent.number, received.number[row[chosen]])
         chosen, at = chosen[at >= 0], at[at >= 0]
-        yield chosen, sent.lane[at], sent.at_ns[at]
+        yield chosen, sent.lane[at], sent.at_ns[at], sent.left_ns[at]
 
 
-def _cut(moved: Intervals, waits: Integers, sent_at: Integers, transit: NDArray[np.int32]) -> Intervals:
-    """Waits that end when their message was sent; the rest is the way of the message, in the group `transit`."""
-    is_known = sent_at >= 0
-    waits, sent_at = waits[is_known], sent_at[is_known]
-    begin, end, kind = moved.begin_ns.copy(), moved.end_ns.copy(), moved.kind.copy()
-    group = moved.group.copy()
+def _cut(moved: Intervals, own: Intervals, waits: Integers, at: tuple[Integers, Integers]) -> Intervals:
+    """Waits that end when their parcel was sent; then it is in a queue, and then on its way. `at`: when it was sent, and when it left."""
+    begin, end = moved.begin_ns[waits], moved.end_ns[waits]
     # Clocks of hosts differ by a little.
-    cut = np.clip(sent_at, begin[waits], end[waits])
-    is_late = cut == begin[waits]
-    kind[waits[is_late]] = int(Kind.RESUMING)
-    group[waits[is_late]] = transit[waits[is_late]]
-    moved.giver[waits[is_late]] = NO_LANE
-    both = np.flatnonzero((cut > begin[waits]) & (cut < end[waits]))
-    rest_begin, rest_end = cut[both], end[waits[both]]
-    end[waits[both]] = cut[both]
-    rest = waits[both]
-    return replace(
-        moved,
-        begin_ns=np.concatenate([begin, rest_begin]),
-        end_ns=np.concatenate([end, rest_end]),
-        lane=np.concatenate([moved.lane, moved.lane[rest]]),
-        giver=np.concatenate([moved.giver, np.full(len(rest), NO_LANE, np.uint32)]),
-        group=np.concatenate([group, transit[rest]]),
-        kind=np.concatenate([kind, np.full(len(rest), int(Kind.RESUMING), np.int8)]),
-    )
+    sent = np.clip(at[0], begin, end)
+    left = np.clip(at[1], sent, end)
+    giver = moved.giver[waits]
+    parts = [_Part(begin, sent, moved.group[waits], giver, Kind.WAITING)]
+    for doing, low, high in ((Doing.QUEUED, sent, left), (Doing.TRANSIT, left, end)):
+        way = moved.group[waits] + (_way_of(own.groups, doing)[own.group[waits]] - own.group[waits])
+        given = giver if doing is Doing.QUEUED else np.full(len(waits), NO_LANE, np.uint32)
+        parts.append(_Part(low, high, way.astype(np.int32), given, Kind.RESUMING))
+    columns = {
+        "begin_ns": [part.begin_ns[part.is_there] for part in parts],
+        "end_ns": [part.end_ns[part.is_there] for part in parts],
+        "lane": [moved.lane[waits[part.is_there]] for part in parts],
+        "giver": [part.giver[part.is_there] for part in parts],
+        "group": [part.group[part.is_there] for part in parts],
+        "kind": [np.full(int(part.is_there.sum()), int(part.kind), np.int8) for part in parts],
+    }
+    others = np.ones(len(moved), np.bool_)
+    others[waits] = False
+    whole = {name: np.concatenate([getattr(moved, name)[others], *new]) for name, new in columns.items()}
+    return replace(moved, **whole)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One part of each of several waits; those without a length are not there."""
+
+    begin_ns: Integers
+    end_ns: Integers
+    group: NDArray[np.int32]
+    giver: NDArray[np.uint32]
+    kind: Kind
+
+    @property
+    def is_there(self) -> NDArray[np.bool_]:
+        """Whether the part has a length."""
+        there: NDArray[np.bool_] = self.end_ns > self.begin_ns
+        return there

@@ -8,18 +8,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from trimtab.model.enumerations import EventKind
-from trimtab.traces.intervals.lookup import among
+from trimtab.readers import layout
+from trimtab.traces.intervals.lookup import among, lookup, values_at
 from trimtab.traces.intervals.model import NO_LANE, Integers
 from trimtab.traces.trace import Trace
 
 
 @dataclass(frozen=True)
 class Sent:
-    """The parcels that a process sent: number, when (nanoseconds of the job), and the lane by its place in the job."""
+    """The parcels that a process sent: number, when (nanoseconds of the job), the lane by its place in the job, and to which rank.
+
+    `left_ns`: when each left the queue of its sender; `at_ns` where that is not recorded. `why`: a LeaveCause; `message`: its
+    number among those to that process; -1: not recorded.
+    """
 
     number: Integers
     at_ns: Integers
     lane: Integers
+    to: Integers
+    left_ns: Integers
+    why: Integers
+    message: Integers
 
 
 @dataclass(frozen=True)
@@ -47,14 +56,29 @@ def ns_of(trace: Trace, ticks: Integers) -> Integers:
 
 def sent_by(trace: Trace, lanes: Sequence[int], begin_ns: int, first_lane: int = 0) -> Sent:
     """Of a process: `lanes`: their numbers, the first of which has the place `first_lane`; others are NO_LANE."""
-    number, at_ns, places = [], [], []
+    number, at_ns, places, to = [], [], [], []
     for lane in trace.process.lanes:
         events = lane.events[lane.events["kind"] == EventKind.PARCEL_SENT]
         number.append(events["a"].astype(np.int64))
         at_ns.append(ns_of(trace, events["ticks"]) + begin_ns)
+        to.append(events["arg"].astype(np.int64))
         place = first_lane + lanes.index(lane.id) if lane.id in lanes else NO_LANE
         places.append(np.full(len(events), place, np.int64))
-    return Sent(*(np.concatenate([np.empty(0, np.int64), *column]) for column in (number, at_ns, places)))
+    none = np.empty(0, np.int64)
+    numbers, at, lane, rank = (np.concatenate([none, *column]) for column in (number, at_ns, places, to))
+    return Sent(numbers, at, lane, rank, *_leaving(trace, numbers, at, begin_ns))
+
+
+def _leaving(
+    trace: Trace, number: Integers, at_ns: Integers, begin_ns: int
+) -> tuple[Integers, Integers, Integers]:
+    """When these parcels left their queues, why, and in which message: another lane may have sent it."""
+    tables = [lane.events[lane.events["kind"] == EventKind.PARCEL_LEFT] for lane in trace.process.lanes]
+    events = np.concatenate(tables) if tables else np.empty(0, layout.EVENT)
+    row = lookup(events["a"].astype(np.int64), number)
+    left_ns = np.maximum(values_at(ns_of(trace, events["ticks"]) + begin_ns, row, -1), at_ns)
+    why = values_at(events["arg"].astype(np.int64), row, -1)
+    return left_ns, why, values_at(events["b"].astype(np.int64), row, -1)
 
 
 def received_by(trace: Trace) -> Received:

@@ -110,6 +110,9 @@ def _owners(parts: LaneParts, pieces: Pieces) -> Integers:
     place = np.maximum(np.searchsorted(parts.low, pieces.low, side="right") - 1, 0)
     begin = parts.owner[place]
     is_in = (
-        (begin >= 0) & (pieces.low < parts.high[place]) & (parts.slices.role[parts.inner[place]] != _STATE)
+        (begin >= 0)
+        & (parts.low[place] <= pieces.low)  # not before the first one
+        & (pieces.low < parts.high[place])
+        & (parts.slices.role[parts.inner[place]] != _STATE)
     )
     return np.where(is_in, parts.event("a", np.maximum(begin, 0)), 0)

@@ -130,6 +130,7 @@ class Steps:
         start_ns: when the first step began, since the process did.
         messages: moments of the clock at which messages of other processes were received; their senders are not known here.
         received_ns: shape (messages,): when, since the process began.
+        queued_ns: shape (messages,): how long they were in the queues of their senders; 0: not at all, or not known.
         delay_ns: the part of `lead_ns` in which the lane was ready and had no CPU.
         loops: worksharing loops.
         has_shared_chunks: any lane takes chunks of loops with a dynamic schedule.
@@ -153,12 +154,20 @@ class Steps:
     start_ns: int
     messages: Integers
     received_ns: Integers
+    queued_ns: Integers
     delay_ns: Integers
     loops: StepLoops
     has_shared_chunks: bool = True
 
     def __len__(self) -> int:
         return len(self.begin_ns)
+
+    def queued_of_steps(self, message: Integers) -> Integers:
+        """For how long the messages were in the queues of their senders that these moments of the clock stand for."""
+        of_steps = np.zeros(len(self), np.int64)
+        of_steps[self.messages] = self.queued_ns
+        queued: Integers = of_steps[message]
+        return queued
 
     def with_subjects_of_processes(self) -> Steps:
         """The same, where no two processes of a job have a region or kind of task in common."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from trimtab.model import NO_SUBJECT
 from trimtab.traces.intervals.build import Lanes
-from trimtab.traces.intervals.lookup import lookup
+from trimtab.traces.intervals.lookup import lookup, values_at
 from trimtab.traces.intervals.model import NO_LANE, Integers
 from trimtab.traces.intervals.parcels import Sent, alone_by_rank, received_by, sent_by
 from trimtab.traces.steps.build import steps_of_lanes
@@ -165,7 +165,7 @@ def _with_begins(whole: Steps, starts_ns: Sequence[int]) -> Steps:
     one_more: dict[str, Any] = {
         name: np.concatenate([column, np.zeros(count, column.dtype)])
         for name, column in _columns([whole]).items()
-        if len(column) == len(whole) and name not in ("messages", "received_ns")
+        if len(column) == len(whole) and name not in ("messages", "received_ns", "queued_ns")
     }
     one_more["first_piece"][-count:] = NO_PIECE
     one_more["lane"][-count:] = -1
@@ -202,7 +202,7 @@ def _with_messages(
     alone = alone_by_rank([member.trace for member in members])
     senders = {rank: (members[at].sent, lanes[at]) for rank, at in alone.items()}
     sending = _Sending(whole.pieces, start_ns)
-    clock_ns, tables = whole.clock_ns.copy(), [whole.links]
+    clock_ns, queued_ns, tables = whole.clock_ns.copy(), whole.queued_ns.copy(), [whole.links]
     for at, member in enumerate(members):
         received = received_by(member.trace)
         own = np.flatnonzero(whole.process[whole.messages] == at)
@@ -216,8 +216,17 @@ def _with_messages(
                 whole.messages[own[chosen]], whole.received_ns[own[chosen]], sent, parcels, places
             )
             clock_ns[links.to_step] = 0
+            queued_ns[own[chosen]] = values_at(sent.left_ns - sent.at_ns, parcels, 0)
             tables.append(links)
-    return replace(whole, clock_ns=clock_ns, links=StepLinks(**_columns(tables)))
+    return replace(whole, clock_ns=clock_ns, queued_ns=_at_most(queued_ns, whole, tables), links=StepLinks(**_columns(tables)))
+
+
+def _at_most(queued_ns: Integers, whole: Steps, tables: Sequence[StepLinks]) -> Integers:
+    """No message is in a queue for longer than it takes: clocks of hosts differ by a little."""
+    latency_ns = np.zeros(len(whole), np.int64)
+    for links in tables[1:]:
+        latency_ns[links.to_step] = links.latency_ns
+    return np.minimum(queued_ns, latency_ns[whole.messages])
 
 
 class _Sending:

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include <trimtab.h>
 #include "trimtab/parcels/coalescing/clock.hpp"
 #include "trimtab/tasks/core/asymmetric_fence.hpp"
+#include "trimtab/tasks/core/recording.hpp"
 
 namespace trimtab::parcels {
 
@@ -13,6 +15,17 @@ namespace {
 constexpr std::size_t most_parcel_overhead = 2 * sizeof(parcel_header) + most_parcel_numbers + sizeof(action_definition);
 
 constexpr std::size_t most_short_bytes = 512;
+
+// Traces have the same numbers.
+static_assert(static_cast<int>(flush_reason::none) == TRIMTAB_LEFT_NONE);
+static_assert(static_cast<int>(flush_reason::count) == TRIMTAB_LEFT_COUNT);
+static_assert(static_cast<int>(flush_reason::batch) == TRIMTAB_LEFT_BATCH);
+static_assert(static_cast<int>(flush_reason::time) == TRIMTAB_LEFT_TIME);
+static_assert(static_cast<int>(flush_reason::full) == TRIMTAB_LEFT_FULL);
+static_assert(static_cast<int>(flush_reason::handled) == TRIMTAB_LEFT_HANDLED);
+static_assert(static_cast<int>(flush_reason::sender_waits) == TRIMTAB_LEFT_SENDER_WAITS);
+static_assert(static_cast<int>(flush_reason::age) == TRIMTAB_LEFT_AGE);
+static_assert(static_cast<int>(flush_reason::asked) == TRIMTAB_LEFT_ASKED);
 
 // Shorter times between two parcels are none that their sender computes in.
 constexpr std::uint64_t least_pause_ns = 1'000;
@@ -140,6 +153,8 @@ bool outbox::add_long(const outgoing& parcel, long_arguments&& arguments, bool i
   std::size_t bytes = 0;
   for (const bytes_view part : waiting.arguments.parts) bytes += part.size();
   waiting.total = waiting.head.size() + bytes;
+  if (parcel.trace != 0) [[unlikely]]
+    waiting.traced.push_back(parcel.trace);
   count_parcel(parcel.what, bytes, queue.traffic_kind);
   m_waiting_bytes += waiting.total;
   m_waiting.push_back(std::move(waiting));
@@ -278,6 +293,13 @@ send_status outbox::try_send(std::span<const bytes_view> parts, base::ticks& cur
   return status;
 }
 
+// The last message that was sent has these parcels. begin: when it was handed to the transport.
+void outbox::note_left(std::span<const std::uint64_t> traced, std::uint32_t why, base::ticks begin) const noexcept {
+  if (traced.empty() || is_simulated()) [[likely]]
+    return;
+  tasks::recording::parcels_left(traced, why, m_sent.load(std::memory_order_relaxed), begin);
+}
+
 bool outbox::send(parcel_queue& queue, flush_reason why) {
   base::ticks current_time = current_ticks();
   return send(queue, why, current_time);
@@ -293,9 +315,13 @@ bool outbox::send(parcel_queue& queue, flush_reason why, base::ticks& current_ti
   bool is_sent = false;
   if (m_waiting.empty()) {
     const bytes_view message = queue.message(received);
+    const base::ticks begin = current_time;
     const send_status status = try_send({&message, 1}, current_time);
     is_sent = status == send_status::sent;
-    if (is_sent) m_acknowledged.store(received, std::memory_order_release);
+    if (is_sent) {
+      m_acknowledged.store(received, std::memory_order_release);
+      note_left(queue.traced(), static_cast<std::uint32_t>(why), begin);
+    }
     if (status != send_status::no_room) queue.clear();
     queue.note_sent(current_time);
   }
@@ -304,7 +330,8 @@ bool outbox::send(parcel_queue& queue, flush_reason why, base::ticks& current_ti
     pend(-1);
   } else {
     m_waiting_bytes += queue.bytes();
-    m_waiting.push_back({queue.take_message(received), {}, 0, 0});
+    std::vector<std::uint64_t> traced = queue.traced();
+    m_waiting.push_back({queue.take_message(received), {}, 0, 0, std::move(traced)});
   }
   return is_sent;
 }
@@ -315,6 +342,7 @@ bool outbox::send_waiting() {
   while (!m_waiting.empty()) {
     waiting_message& first = m_waiting.front();
     base::ticks current_time = current_ticks();
+    const base::ticks begin = current_time;
     send_status status;
     if (first.total != 0) {
       status = send_fragment(first, current_time);
@@ -324,6 +352,10 @@ bool outbox::send_waiting() {
     }
     if (status == send_status::no_room) break;
     is_any_sent |= status == send_status::sent;
+    if (status == send_status::sent) {
+      note_left(first.traced, first.total != 0 ? TRIMTAB_LEFT_NONE : TRIMTAB_LEFT_ROOM, begin);
+      first.traced.clear();
+    }
     if (status == send_status::sent && first.sent < first.total) continue;
     m_waiting_bytes -= first.total != 0 ? first.total : first.head.size();
     m_waiting.pop_front();

@@ -84,6 +84,8 @@ void parcel_queue::add(const outgoing& parcel, const parcel_adder& adder) {
   m_message.resize(position + sizeof header + header.bytes);
   std::byte* const target = write_head(m_message.data() + position, header, parcel);
   if (!parcel.arguments.empty()) std::memcpy(target, parcel.arguments.data(), parcel.arguments.size());
+  if (parcel.trace != 0) [[unlikely]]
+    m_traced.push_back(parcel.trace);
   m_parcels += 1;
   m_last = adder;
   awaited_since = 0;
@@ -106,6 +108,7 @@ std::vector<std::byte> parcel_queue::take_message(std::uint64_t handled) {
 void parcel_queue::clear() noexcept {
   m_message.resize(sizeof(message_header));
   m_parcels = m_definitions = 0;
+  m_traced.clear();
   awaited_since = 0;
 }
 

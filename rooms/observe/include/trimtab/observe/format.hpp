@@ -28,7 +28,7 @@ inline constexpr char file_magic[8] = {'T', 'R', 'I', 'M', 'T', 'A', 'B', '\0'};
 // Rises with every change that older readers would misread.
 inline constexpr std::uint32_t format_version = 1;
 // Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.
-inline constexpr std::uint64_t format_minor = 7;
+inline constexpr std::uint64_t format_minor = 8;
 // Bytes of the header of every file.
 inline constexpr std::size_t header_bytes = 4096;
 // Stands for no lane.
@@ -125,6 +125,9 @@ enum class event_kind : std::uint16_t {
   thread_end = 42,    // a: tid
   // the state of the lane's worker from here on; the subject is its runtime; arg: worker_state; a: number of the worker
   worker_state = 43,
+  // a parcel has left the queue of its sender, in a message that may hold others; on the lane that sent the message; arg:
+  // leave_cause; a: parcel; b: number of the message among those to that locality
+  parcel_left = 44,
   switch_out = 48,  // switches.tt only; arg: 1: preempted, it could have run on; a: CPU; b: lane
   switch_in = 49,   // switches.tt only; a: CPU; b: lane
 };
@@ -163,6 +166,20 @@ enum class wait_cause : std::uint16_t {
   channel = 8,
   children = 9,  // forked tasks
   time = 10,
+};
+
+// Why a parcel left the queue of its sender.
+enum class leave_cause : std::uint16_t {
+  none = 0,          // it did not wait for others: it is too long for a queue
+  count = 1,         // a fixed setting: as many parcels as the queue may hold
+  batch = 2,         // as many parcels as make up for the cost of a message
+  time = 3,          // a fixed setting: the oldest parcel had waited long enough
+  full = 4,          // as many bytes as the queue may hold
+  handled = 5,       // the receiver had handled all earlier messages
+  sender_waits = 6,  // its sender had nothing else to do
+  age = 7,           // a thread had nothing else to do, and the parcels had waited for longer than a message costs
+  asked = 8,         // the program asked for it, or the job ended
+  room = 9,          // the transport had no room before
 };
 
 // How the iterations of a loop are shared out.

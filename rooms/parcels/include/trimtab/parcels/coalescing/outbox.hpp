@@ -113,6 +113,7 @@ class outbox {
     std::vector<std::byte> head;  // the whole message, or the head of a long parcel
     long_arguments arguments;
     std::uint64_t total = 0, sent = 0;  // bytes of a long parcel; total 0: a whole message
+    std::vector<std::uint64_t> traced = {};  // numbers in the trace of its parcels, until it has begun to leave
   };
   struct own_queue {
     parcel_queue queue;
@@ -129,6 +130,7 @@ class outbox {
   bool send(parcel_queue& queue, flush_reason why, base::ticks& current_time);
   bool send_waiting();
   send_status send_fragment(waiting_message& parcel, base::ticks& current_time);
+  void note_left(std::span<const std::uint64_t> traced, std::uint32_t why, base::ticks begin) const noexcept;
   // Changes current_time, when it is called, to when it has sent.
   send_status try_send(std::span<const bytes_view> parts, base::ticks& current_time);
   void count_adder(std::uint64_t send_ticks, bool is_task) noexcept;

@@ -55,6 +55,8 @@ class parcel_queue {
   bytes_view message(std::uint64_t handled) noexcept;
   std::vector<std::byte> take_message(std::uint64_t handled);
   void clear() noexcept;
+  // Numbers in the trace of the parcels that are traced.
+  const std::vector<std::uint64_t>& traced() const noexcept { return m_traced; }
 
   // When somebody began to wait for what is in here; 0: nobody does.
   base::ticks awaited_since = 0;
@@ -65,6 +67,7 @@ class parcel_queue {
   void append(const void* bytes, std::size_t count);
 
   std::vector<std::byte> m_message;
+  std::vector<std::uint64_t> m_traced;
   std::uint32_t m_parcels = 0, m_definitions = 0;  // m_parcels: with definitions
   parcel_adder m_last;
   base::ticks m_oldest = 0, m_last_event = 0;

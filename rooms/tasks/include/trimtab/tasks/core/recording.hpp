@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -207,6 +208,9 @@ void this_thread_is_timer() noexcept;
 // A parcel for locality `to` of a job: a call, whose task there will be of this subject, or what a task of this subject
 // answers. Returns the parcel's number, which travels with it; 0: it is not traced.
 std::uint64_t parcel_sent(std::uint32_t subject, std::uint32_t to) noexcept;
+// They left the queue of their sender at `ticks`, in the message of that number to their locality. why: a leave_cause.
+void parcels_left(std::span<const std::uint64_t> parcels, std::uint32_t why, std::uint64_t message,
+                  base::ticks ticks) noexcept;
 // The parcel of that number, from locality `from`, has become the task.
 void parcel_received(std::uint32_t subject, std::uint64_t task, std::uint32_t from, std::uint64_t parcel) noexcept;
 // While this exists, the calling thread handles that parcel: tasks that it makes ready or lets go on meanwhile received
