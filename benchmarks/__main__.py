@@ -51,6 +51,9 @@ from benchmarks.spark_persist import persist_faults, persist_table, run_spark_pe
 from benchmarks.spark_pooled import WORD as SPARK_POOLED
 from benchmarks.spark_pooled import pooled_faults, run_spark_pooled
 from benchmarks.spark_pooled import table as spark_pooled_table
+from benchmarks.spark_study import WORD as SPARK_STUDY
+from benchmarks.spark_study import draw_spark, run_spark_study
+from benchmarks.spark_study_tables import SPARK_BLOCKS
 from benchmarks.steering import HOGS, SHARING, TURNS, run_anew, run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
 from benchmarks.studies import COALESCING, GRAIN_SIZE, SCHEDULING, THREADS, Study, keep_figures, runner
@@ -231,6 +234,15 @@ SUITES = {
         3,
         is_alone=True,
         keep=lambda results: draw_asat(results, STUDIES / "figures"),
+    ),
+    SPARK_STUDY: Suite(
+        STUDIES / "spark.md",
+        ROOT / "benchmarks" / f"{SPARK_STUDY}-results.json",
+        SPARK_BLOCKS,
+        run_spark_study,
+        0,
+        is_alone=True,
+        keep=lambda results: draw_spark(results, STUDIES / "figures"),
     ),
     SPARK_POOLED: _spark(SPARK_POOLED, spark_pooled_table, run_spark_pooled, 7, faults=pooled_faults),
     SPARK_PERSIST: _spark(SPARK_PERSIST, persist_table, run_spark_persist, 3, faults=persist_faults),

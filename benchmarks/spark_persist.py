@@ -43,7 +43,7 @@ def run_spark_persist(
     if reason := missing():
         report_progress(f"{WORD}: left out, because {reason}")
         return {"missing": reason, "cases": []}
-    classes = _compiled(root, programs)
+    classes = compiled(root, programs)
     size = _SMOKE_SIZE if is_smoke else _SIZE
     cases: list[dict[str, Any]] = [
         {"shape": shape, "setting": setting, "seconds": []} for shape in SHAPES for setting in SETTINGS
@@ -55,7 +55,7 @@ def run_spark_persist(
     return {"machine": describe(), "memory": _MEMORY, "size": list(size), "cases": cases}
 
 
-def _compiled(root: Path, programs: Path) -> Path:
+def compiled(root: Path, programs: Path) -> Path:
     classes = programs / "spark"
     source = root / "workloads" / "spark" / "PageRank.java"
     command = [
@@ -64,7 +64,7 @@ def _compiled(root: Path, programs: Path) -> Path:
         "17",
         "-nowarn",
         "-cp",
-        f"{_home()}/jars/*",
+        f"{spark_home()}/jars/*",
         "-d",
         str(classes),
         str(source),
@@ -75,7 +75,7 @@ def _compiled(root: Path, programs: Path) -> Path:
     return archive
 
 
-def _home() -> Path:
+def spark_home() -> Path:
     spec = importlib.util.find_spec("pyspark")
     assert spec is not None and spec.origin is not None
     return Path(spec.origin).parent
@@ -86,13 +86,13 @@ def _seconds(archive: Path, size: tuple[int, int, int], shape: str, setting: str
         settings = {"spark.local.dir": folder, "spark.ui.enabled": "false"}
         settings |= _POLICY if setting == POLICY else {}
         command = [
-            *(str(_home() / "bin" / "spark-submit"), "--master", "local[2]", "--driver-memory", _MEMORY),
+            *(str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]", "--driver-memory", _MEMORY),
             *("--driver-class-path", str(spark_plugin())),
             *(word for name, value in settings.items() for word in ("--conf", f"{name}={value}")),
             *("--class", "PageRank", str(archive), *map(str, size), shape),
-            "yes" if setting == BY_HAND else "no",
+            "disk" if setting == BY_HAND else "no",
         ]
-        environment = {**os.environ, "SPARK_HOME": str(_home())}
+        environment = {**os.environ, "SPARK_HOME": str(spark_home())}
         return float(finished(command, _END_S, env=environment).split()[-1])
 
 
