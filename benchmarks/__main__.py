@@ -45,7 +45,7 @@ from benchmarks.scheduler_tables import SCHEDULER_BLOCKS
 from benchmarks.scheduling_tables import SCHEDULING_BLOCKS
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
 from benchmarks.spark_overhead import WORD as SPARK_OVERHEAD
-from benchmarks.spark_overhead import overhead_table, run_spark_overhead
+from benchmarks.spark_overhead import overhead_faults, overhead_table, run_spark_overhead
 from benchmarks.spark_persist import WORD as SPARK_PERSIST
 from benchmarks.spark_persist import persist_faults, persist_table, run_spark_persist
 from benchmarks.spark_pooled import WORD as SPARK_POOLED
@@ -246,7 +246,7 @@ SUITES = {
     ),
     SPARK_POOLED: _spark(SPARK_POOLED, spark_pooled_table, run_spark_pooled, 7, faults=pooled_faults),
     SPARK_PERSIST: _spark(SPARK_PERSIST, persist_table, run_spark_persist, 3, faults=persist_faults),
-    SPARK_OVERHEAD: _spark(SPARK_OVERHEAD, overhead_table, run_spark_overhead, 7),
+    SPARK_OVERHEAD: _spark(SPARK_OVERHEAD, overhead_table, run_spark_overhead, 7, faults=overhead_faults),
     REAL_PROGRAMS: Suite(
         REAL_PROGRAMS_PAGE,
         REAL_PROGRAMS_KEPT,

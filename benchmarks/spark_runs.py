@@ -25,7 +25,8 @@ from trimtab.spark.attribution import PARTS
 from trimtab.spark.report import Analysis, analyse
 from trimtab.spark.with_run import event_log_of
 
-from benchmarks.spark_persist import compiled, spark_home
+from benchmarks.spark_home import linked_home, spark_home
+from benchmarks.spark_persist import MEMORY_FRACTION, compiled
 from benchmarks.spark_pooled import slow_opens
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -109,6 +110,7 @@ def run_pagerank(chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Seconds of all iterations; of each: seconds, blocks of shuffles, bytes, garbage collection."""
     ours, level = LEVELS[chosen.setting]
     submit = [*_submit("local[2]", folder), "--driver-memory", chosen.memory, "--class", "PageRank"]
+    submit += ["--conf", f"spark.memory.fraction={MEMORY_FRACTION}"]
     archive = compiled(ROOT, folder)
     printed = _observed(folder, ours, [*submit, str(archive), *chosen.size, "each", level], {})
     application = _analysed(folder).application
@@ -140,9 +142,8 @@ def _observed(folder: Path, ours: tuple[str, ...], command: list[str], environme
     """
     recording = [sys.executable, "-m", "trimtab", "run", "-q", "--tune=off", *ours, "-o", str(folder / "run")]
     inherited = {
-        "SPARK_HOME": str(spark_home()),
+        "SPARK_HOME": str(linked_home(folder)),
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_WORKER_DIR": str(folder / "work"),
         "PYSPARK_PYTHON": sys.executable,
     }
     done = subprocess.run(

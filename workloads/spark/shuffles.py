@@ -31,7 +31,7 @@ class Size:
 
 
 SIZES = {
-    "small": Size(20_000, 60, 6, 6),
+    "small": Size(20_000, 60, 6, 6, 3),
     "study": Size(300_000, 400, 16, 32, 2),
     "wide": Size(400_000, 60, 40, 200),
     "medium": Size(2_000_000, 2000, 40, 200),
