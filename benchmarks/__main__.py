@@ -45,12 +45,15 @@ from benchmarks.scheduler_tables import SCHEDULER_BLOCKS
 from benchmarks.scheduling_tables import SCHEDULING_BLOCKS
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
 from benchmarks.spark_overhead import WORD as SPARK_OVERHEAD
-from benchmarks.spark_overhead import overhead_table, run_spark_overhead
+from benchmarks.spark_overhead import overhead_faults, overhead_table, run_spark_overhead
 from benchmarks.spark_persist import WORD as SPARK_PERSIST
 from benchmarks.spark_persist import persist_faults, persist_table, run_spark_persist
 from benchmarks.spark_pooled import WORD as SPARK_POOLED
 from benchmarks.spark_pooled import pooled_faults, run_spark_pooled
 from benchmarks.spark_pooled import table as spark_pooled_table
+from benchmarks.spark_study import WORD as SPARK_STUDY
+from benchmarks.spark_study import draw_spark, run_spark_study
+from benchmarks.spark_study_tables import SPARK_BLOCKS
 from benchmarks.steering import HOGS, SHARING, TURNS, run_anew, run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
 from benchmarks.studies import COALESCING, GRAIN_SIZE, SCHEDULING, THREADS, Study, keep_figures, runner
@@ -232,9 +235,18 @@ SUITES = {
         is_alone=True,
         keep=lambda results: draw_asat(results, STUDIES / "figures"),
     ),
+    SPARK_STUDY: Suite(
+        STUDIES / "spark.md",
+        ROOT / "benchmarks" / f"{SPARK_STUDY}-results.json",
+        SPARK_BLOCKS,
+        run_spark_study,
+        0,
+        is_alone=True,
+        keep=lambda results: draw_spark(results, STUDIES / "figures"),
+    ),
     SPARK_POOLED: _spark(SPARK_POOLED, spark_pooled_table, run_spark_pooled, 7, faults=pooled_faults),
     SPARK_PERSIST: _spark(SPARK_PERSIST, persist_table, run_spark_persist, 3, faults=persist_faults),
-    SPARK_OVERHEAD: _spark(SPARK_OVERHEAD, overhead_table, run_spark_overhead, 7),
+    SPARK_OVERHEAD: _spark(SPARK_OVERHEAD, overhead_table, run_spark_overhead, 7, faults=overhead_faults),
     REAL_PROGRAMS: Suite(
         REAL_PROGRAMS_PAGE,
         REAL_PROGRAMS_KEPT,

@@ -58,7 +58,7 @@ def run_spark_pooled(
     if reason := missing():
         report_progress(f"{WORD}: left out, because {reason}")
         return {"missing": reason, "cases": []}
-    library = _slow_opens(root, programs)
+    library = slow_opens(root, programs)
     cases: list[dict[str, Any]] = [
         {"delay_us": delay, "setting": setting, "seconds": []} for delay in DELAYS_US for setting in _SETTINGS
     ]
@@ -74,7 +74,7 @@ def run_spark_pooled(
     return {"machine": describe(), "cases": cases}
 
 
-def _slow_opens(root: Path, programs: Path) -> Path:
+def slow_opens(root: Path, programs: Path) -> Path:
     programs.mkdir(parents=True, exist_ok=True)
     library = programs / "slow_opens.so"
     source = root / "tests" / "spark" / "slow_opens.c"

@@ -34,6 +34,14 @@ os.environ.pop("COLUMNS", None)
 WORKLOADS = Path(os.environ.get("TRIMTAB_WORKLOADS", Path(__file__).parent.parent / "build/workloads"))
 
 
+@pytest.fixture
+def spark_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executors of local-cluster write into the home of Spark: one of the test's own, not into the installed packages."""
+    from benchmarks.spark_home import linked_home
+
+    monkeypatch.setenv("SPARK_HOME", str(linked_home(tmp_path)))
+
+
 @pytest.fixture(scope="session")
 def trimtab() -> str:
     result = os.environ.get("TRIMTAB") or shutil.which("trimtab")

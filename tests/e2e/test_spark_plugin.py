@@ -20,6 +20,7 @@ from trimtab.readers import open_run
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytestmark = [
+    pytest.mark.usefixtures("spark_home"),
     pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java"),
     pytest.mark.skipif(not spark_plugin().exists(), reason="this wheel was built without a JDK"),
 ]

@@ -22,6 +22,7 @@ KINDS = ("index", "data", "temporary", "other")
 TIMEOUT_S = 540
 
 pytestmark = [
+    pytest.mark.usefixtures("spark_home"),
     pytest.mark.skipif(shutil.which("javac") is None, reason="needs a JDK: javac is not on PATH"),
     pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="needs pyspark"),
     pytest.mark.skipif(not spark_plugin().exists(), reason="the wheel has no Spark plug-in"),

@@ -29,6 +29,7 @@ session.stop()
 ROUNDS = "25"
 
 pytestmark = [
+    pytest.mark.usefixtures("spark_home"),
     pytest.mark.skipif(
         "TRIMTAB_SPARK_TUNE" not in os.environ, reason="takes minutes: set TRIMTAB_SPARK_TUNE"
     ),

@@ -29,7 +29,7 @@ context.stop()
 def test_another_version_runs_as_it_is_and_says_so(tmp_path: Path) -> None:
     program, run = tmp_path / "program.py", tmp_path / "run"
     program.write_text(PROGRAM)
-    options = ["--spark-pooled", "--spark-persist", "--spark-speculation"]
+    options = ["--spark-pooled", "--spark-persist", "--spark-speculation", "--spark-partitions"]
     command = [sys.executable, "-m", "trimtab", "run", "-q", *options, "-o", str(run), "--"]
     done = subprocess.run(
         [*command, PYTHON, str(program), str(tmp_path)], capture_output=True, text=True, timeout=500

@@ -97,6 +97,20 @@ def test_a_real_log_has_its_finding(name: str, cause: str) -> None:
     assert cause in causes(plain(analysed(LOGS / name)))
 
 
+@pytest.mark.parametrize("hosts", [1, 2])
+def test_speculation_is_advised_only_where_there_is_another_host(tmp_path: Path, hosts: int) -> None:
+    executors = [(str(number), 2, 0, None) for number in range(1, hosts + 1)]
+    tasks = [Task(10, 1010, str(1 + at % hosts), at) for at in range(3 * hosts)]
+    tasks.append(Task(1010, 9010, "1", len(tasks)))
+    jobs = [Job(0, 0, 9020, [Stage(0, 5, 9015, tasks)])]
+    report = plain(made(tmp_path, jobs, 9030, executors))
+    (action,) = [row["action"] for row in report["findings"] if row["cause"] == "straggler"]
+    assert ("would give nothing" in action) == (hosts == 1), action
+    assert ("copy on another host" in action or "set spark.excludeOnFailure" in action) == (hosts == 2), (
+        action
+    )
+
+
 @pytest.mark.parametrize("name", ["no-straggler.gz", "group-by.gz", "sql-aqe-off.gz", "rolling"])
 def test_a_well_tuned_log_has_no_finding_about_tasks(name: str) -> None:
     assert set(causes(plain(analysed(LOGS / name)))) <= {"driver busy"}

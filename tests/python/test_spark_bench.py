@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.__main__ import SUITES
-from benchmarks.spark_overhead import overhead_table
+from benchmarks.spark_overhead import overhead_faults, overhead_table
 from benchmarks.spark_persist import persist_faults, persist_table
 
 MISSING = {"missing": "java is not on PATH", "cases": []}
@@ -26,7 +26,7 @@ def persisted(each: list[float], last: list[float]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("each", "last", "faults"),
-    [([7, 7.5, 9], [10, 10, 11], 0), ([7, 7.6, 9], [10, 10, 11], 1), ([8, 8, 8], [11, 11, 11], 2)],
+    [([9, 9.5, 10], [10, 10, 11], 0), ([9, 9.6, 10], [10, 10, 11], 1), ([10, 10, 10], [11, 11, 11], 2)],
 )
 def test_a_policy_that_gives_less_than_promised_is_a_fault(
     each: list[float], last: list[float], faults: int
@@ -44,8 +44,15 @@ def test_tables_have_medians_of_the_ratios_of_rounds() -> None:
     assert lines[3] == "| CPU time of the JVM, s | 15.0 | 15.0 | 1.000 | 1.000 to 1.000 |"
 
 
+@pytest.mark.parametrize(("ratios", "faults"), [([1.0, 1.1, 1.2], 0), ([1.03] * 9, 0), ([1.04] * 9, 1)])
+def test_recording_that_surely_costs_more_than_promised_is_a_fault(ratios: list[float], faults: int) -> None:
+    bare = {"level": "bare", "seconds": [10.0] * len(ratios)}
+    recorded = {"level": "recorded", "seconds": [10 * ratio for ratio in ratios]}
+    assert len(overhead_faults({"tasks": 1, "cases": [bare, recorded]})) == faults
+
+
 def test_nothing_is_promised_where_nothing_can_be_measured() -> None:
-    assert persist_faults(MISSING) == []
+    assert persist_faults(MISSING) == overhead_faults(MISSING) == []
     assert persist_table(MISSING) == overhead_table(MISSING) == "left out, because java is not on PATH"
 
 

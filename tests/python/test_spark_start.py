@@ -124,12 +124,21 @@ def test_a_shuffle_manager_of_the_users_own_stays_and_the_run_says_so(tmp_path: 
     assert spark.POOLED.what in [row["what"] for row in remote.unavailable]
 
 
-@pytest.mark.parametrize("name", ["spark.speculation", "spark.trimtab.speculation.enabled"])
-def test_speculation_of_the_users_own_stays(tmp_path: Path, name: str) -> None:
-    arguments = ["spark-submit", "-c", f"{name}=false", "x.py"]
-    started = spark_start(arguments, tmp_path / "run", {}, [spark.SPECULATION])
+@pytest.mark.parametrize(
+    ("consent", "name"),
+    [
+        (spark.SPECULATION, "spark.speculation"),
+        (spark.SPECULATION, "spark.trimtab.speculation.enabled"),
+        (spark.PARTITIONS, "spark.sql.shuffle.partitions"),
+        (spark.PARTITIONS, "spark.trimtab.partitions.enabled"),
+    ],
+)
+def test_what_the_user_has_set_is_not_decided_about(
+    tmp_path: Path, consent: spark.Consent, name: str
+) -> None:
+    started = spark_start(["spark-submit", "-c", f"{name}=7", "x.py"], tmp_path / "run", {}, [consent])
     assert started is not None
-    assert settings(started.argv).get("spark.trimtab.speculation.enabled", "false") == "false"
+    assert settings(started.argv).get(consent.name, "7") == "7"
     assert [row["why"] for row in started.unavailable] == [f"{name}: set by you, so it is left as it is"]
 
 

@@ -30,13 +30,17 @@ SPARK: dict[str, Any] = {
 
 
 def tried(
-    *causes: str, users: Collection[str] = (), pending: float = 0.0, is_wide: bool = False
+    *causes: str,
+    users: Collection[str] = (),
+    pending: float = 0.0,
+    is_wide: bool = False,
+    hosts: Collection[str] = ("node1", "node2"),
 ) -> list[dict[str, str]]:
     """The settings of each start."""
     findings = [
         {"cause": cause, "subject": None, "evidence": "seen", "action": "", "gain_s": 1.0} for cause in causes
     ]
-    report = typed({"findings": findings, "spark": {**SPARK, "time": {"pending": pending}}})
+    report = typed({"findings": findings, "hosts": hosts, "spark": {**SPARK, "time": {"pending": pending}}})
     command = ["spark-submit", *(word for name in users for word in ("--conf", f"{name}=1")), "job.py"]
     starts = spark_starts(Situation(report, {}, 4, is_wide=is_wide, command=tuple(command)))
     assert all(start.reason for start in starts)
@@ -53,6 +57,7 @@ def test_what_is_tried_follows_from_what_was_seen() -> None:
     assert tried("too many small tasks") == [partitions(12), partitions(4)]
     assert tried("too few partitions", "too many small tasks") == [partitions(12), partitions(4)]
     assert tried("straggler") == [{"spark.speculation": "true"}]
+    assert tried("straggler", hosts=["node1"]) == [], "Spark copies a task to another host only"
     assert tried("wide shuffle")[0] == {"spark.shuffle.sort.bypassMergeThreshold": "1"}
     assert tried(pending=0.2) == [{"spark.locality.wait": "0s"}]
 

@@ -10,24 +10,29 @@ import scala.Tuple2;
 /**
  * PageRank whose links are grouped by a shuffle and not kept, so that each iteration groups them again.
  *
- * <p>PageRank NODES ITERATIONS PARTITIONS each|last no|yes: an action after each iteration or only after the last one; whether the
- * program itself persists the links on disk. Prints the seconds of all iterations. Exit code 1: the answer is wrong.
+ * <p>PageRank NODES LINKS ITERATIONS PARTITIONS each|last no|memory|disk: LINKS of each node; an action after each iteration or only after the last one; where the
+ * program itself persists the links. Prints the seconds of all iterations. Exit code 1: the answer is wrong.
  */
 public final class PageRank {
-  private static final int RANDOM_LINKS = 3;
   private static final double DAMPING = 0.85;
 
   private PageRank() {}
 
   public static void main(String[] arguments) {
     int nodes = Integer.parseInt(arguments[0]);
-    int iterations = Integer.parseInt(arguments[1]);
-    int partitions = Integer.parseInt(arguments[2]);
-    boolean hasActions = arguments[3].equals("each");
-    boolean isPersisted = arguments[4].equals("yes");
+    int degree = Integer.parseInt(arguments[1]);
+    int iterations = Integer.parseInt(arguments[2]);
+    int partitions = Integer.parseInt(arguments[3]);
+    boolean hasActions = arguments[4].equals("each");
+    StorageLevel level =
+        switch (arguments[5]) {
+          case "memory" -> StorageLevel.MEMORY_ONLY();
+          case "disk" -> StorageLevel.DISK_ONLY();
+          default -> StorageLevel.NONE();
+        };
     try (JavaSparkContext context = new JavaSparkContext(new SparkConf().setAppName("PageRank"))) {
-      JavaPairRDD<Integer, Iterable<Integer>> links = links(context, nodes, partitions);
-      if (isPersisted) links.persist(StorageLevel.DISK_ONLY());
+      JavaPairRDD<Integer, Iterable<Integer>> links = links(context, nodes, degree, partitions);
+      if (!level.equals(StorageLevel.NONE())) links.persist(level);
       long begin = System.nanoTime();
       double total = 0;
       JavaPairRDD<Integer, Double> ranks = links.mapValues(targets -> 1.0);
@@ -45,7 +50,8 @@ public final class PageRank {
   }
 
   /** Of each node to the next one, so that all have a link in both directions, and to some random ones. */
-  private static JavaPairRDD<Integer, Iterable<Integer>> links(JavaSparkContext context, int nodes, int partitions) {
+  private static JavaPairRDD<Integer, Iterable<Integer>> links(
+      JavaSparkContext context, int nodes, int degree, int partitions) {
     List<Integer> numbers = new ArrayList<>();
     for (int part = 0; part < partitions; part++) numbers.add(part);
     return context
@@ -55,7 +61,7 @@ public final class PageRank {
           List<Tuple2<Integer, Integer>> links = new ArrayList<>();
           for (int node = part; node < nodes; node += partitions) {
             links.add(new Tuple2<>(node, (node + 1) % nodes));
-            for (int link = 0; link < RANDOM_LINKS; link++) links.add(new Tuple2<>(node, random.nextInt(nodes)));
+            for (int link = 1; link < degree; link++) links.add(new Tuple2<>(node, random.nextInt(nodes)));
           }
           return links.iterator();
         })

@@ -1,6 +1,6 @@
 """Spark programs whose shuffles differ, on generated data, with checked answers.
 
-    spark-submit workloads/spark/shuffles.py [--preset small|wide|medium] [--only NAME ...]
+    spark-submit workloads/spark/shuffles.py [--preset small|study|wide|medium] [--only NAME ...]
 
 Prints one line of JSON for each program: {"program": NAME, "seconds": TIME}. Exit code 1: an answer is wrong.
 """
@@ -21,16 +21,18 @@ from pyspark.sql import functions as sql
 
 @dataclass(frozen=True)
 class Size:
-    """How much data: rows of tables, nodes of graphs, and partitions on both sides of a shuffle."""
+    """How much data: rows of tables, nodes of graphs, partitions on both sides of a shuffle, and iterations of the clustering."""
 
     rows: int
     nodes: int
     maps: int
     reduces: int
+    iterations: int = 10
 
 
 SIZES = {
-    "small": Size(20_000, 60, 6, 6),
+    "small": Size(20_000, 60, 6, 6, 3),
+    "study": Size(300_000, 400, 16, 32, 2),
     "wide": Size(400_000, 60, 40, 200),
     "medium": Size(2_000_000, 2000, 40, 200),
 }
@@ -163,7 +165,7 @@ def power_iteration(spark: SparkSession, size: Size) -> None:
         for two in range(one + 1, last)
     ]
     table = spark.createDataFrame([*edges, (0, half, 0.001)], ["src", "dst", "weight"]).repartition(size.maps)
-    clustering = PowerIterationClustering(k=2, maxIter=10, initMode="degree", weightCol="weight")
+    clustering = PowerIterationClustering(k=2, maxIter=size.iterations, initMode="degree", weightCol="weight")
     clusters = {row.id: row.cluster for row in clustering.assignClusters(table).collect()}
     expect("power_iteration, nodes", len(clusters), nodes)
     first, second = ({clusters[node] for node in part} for part in (range(half), range(half, nodes)))
@@ -179,6 +181,8 @@ PROGRAMS: dict[str, Callable[[SparkSession, Size], None]] = {
 def run(spark: SparkSession, size: Size, names: list[str]) -> None:
     """Run programs one after the other, a line of JSON for each."""
     for name in names:
+        # In the event log each job has the name of its program.
+        spark.sparkContext.setJobDescription(name)
         start = time.monotonic()
         PROGRAMS[name](spark, size)
         print(json.dumps({"program": name, "seconds": round(time.monotonic() - start, 3)}), flush=True)

@@ -242,6 +242,12 @@ def main() -> None:
     is_flag=True,
     help="Consent to results of shuffles of Spark being kept on disk when they are to be computed for the third time.",
 )
+@click.option(
+    "--spark-partitions",
+    is_flag=True,
+    help="Consent to other numbers of partitions in shuffles of Spark's SQL queries (spark.sql.shuffle.partitions), tried on queries "
+    "that repeat. Rows that a query does not sort may come in another order.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print no verdict at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 def run(
@@ -270,6 +276,7 @@ def run(
     spark_pooled: bool,
     spark_speculation: bool,
     spark_persist: bool,
+    spark_partitions: bool,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -318,7 +325,7 @@ def run(
             record_snapshots,
             job,
             kernel,
-            _spark_consents(spark_pooled, spark_speculation, spark_persist),
+            _spark_consents(spark_pooled, spark_speculation, spark_persist, spark_partitions),
         )
         return launch(list(command), options), prepared
 
@@ -340,25 +347,33 @@ def run(
     end_like(result)
 
 
-def _spark_consents(is_pooled: bool, is_speculative: bool, is_persistent: bool) -> tuple[Consent, ...]:
-    if not (is_pooled or is_speculative or is_persistent):
+def _spark_consents(
+    is_pooled: bool, is_speculative: bool, is_persistent: bool, is_partitioned: bool
+) -> tuple[Consent, ...]:
+    if not (is_pooled or is_speculative or is_persistent or is_partitioned):
         return ()
-    from trimtab.launcher.spark import PERSIST, POOLED, SPECULATION
+    from trimtab.launcher.spark import PARTITIONS, PERSIST, POOLED, SPECULATION
 
-    asked = {POOLED: is_pooled, SPECULATION: is_speculative, PERSIST: is_persistent}
+    asked = {
+        POOLED: is_pooled,
+        SPECULATION: is_speculative,
+        PERSIST: is_persistent,
+        PARTITIONS: is_partitioned,
+    }
     return tuple(consent for consent, is_asked in asked.items() if is_asked)
 
 
 def _say_what_is_lacking(result: Launch) -> None:
     """One line for each option that could not do what it was given for."""
     from trimtab.launcher.scheduler import WHAT
-    from trimtab.launcher.spark import PERSIST, POOLED, SPECULATION
+    from trimtab.launcher.spark import PARTITIONS, PERSIST, POOLED, SPECULATION
 
     options = {
         WHAT: "--kernel",
         POOLED.what: "--spark-pooled",
         SPECULATION.what: "--spark-speculation",
         PERSIST.what: "--spark-persist",
+        PARTITIONS.what: "--spark-partitions",
     }
     for entry in result.unavailable:
         if option := options.get(entry["what"]):

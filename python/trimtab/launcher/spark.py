@@ -63,6 +63,13 @@ PERSIST = Consent(
     "persisted results of shuffles, as the plug-in decides", "spark.trimtab.persist.enabled", "true"
 )
 
+PARTITIONS = Consent(
+    "partitions of later queries of Spark, as the plug-in decides",
+    "spark.trimtab.partitions.enabled",
+    "true",
+    ("spark.sql.shuffle.partitions",),
+)
+
 
 @dataclass(frozen=True)
 class SparkStart:

@@ -6,7 +6,7 @@ is the idle core time charged to the cause, divided by the slots: the most that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import numpy as np
@@ -16,7 +16,7 @@ from trimtab.analysis.findings import finding
 from trimtab.counted import counted
 from trimtab.model.enumerations import Cause
 from trimtab.model.report import Finding
-from trimtab.spark.application import Application
+from trimtab.spark.application import Application, Executor
 from trimtab.spark.attribution import IDLE, PARTS, Attribution
 from trimtab.spark.recomputing import Recomputed, recomputed
 from trimtab.spark.slots import Slots
@@ -34,6 +34,7 @@ _GC_SHARE = 0.2
 _IDLE_SHARE = 0.5
 _MOST_STAGES = 25
 _MANY_TIMES = 3
+_NO_OTHER_HOST = "spark.speculation=true would give nothing, because all executors are on one host and Spark copies a task to another one"
 
 
 class _Context:
@@ -135,7 +136,7 @@ def _stragglers(context: _Context) -> Iterator[Finding]:
             f"{counted(len(places), 'task')} of {context.application.stages[stage].tasks} held up the others; the longest "
             f"(partition {tasks['index'][at]}, executor {executor.id} on {executor.host}) took {durations[at] / 1e3:.3g} s, "
             f"the median {context.attribution.medians.duration[at] / 1e3:.3g} s: {why.value}",
-            _straggler_advice(why),
+            _straggler_advice(why, context.application.executors),
             context.gain_ms(
                 partial(context.what_if.without_stragglers, stage),
                 context.bound_ms("straggler", stage),
@@ -144,16 +145,21 @@ def _stragglers(context: _Context) -> Iterator[Finding]:
         )
 
 
-def _straggler_advice(why: Why) -> str:
+def _straggler_advice(why: Why, executors: Iterable[Executor]) -> str:
     if why is Why.GC:
         return "more memory per core slot: raise spark.executor.memory, or lower spark.executor.cores"
     if why is Why.FETCH:
         return "look at the disks and the network of the hosts that it fetched from; raise spark.reducer.maxSizeInFlight"
+    has_other_host = len({executor.host for executor in executors}) > 1
     if why is Why.EXECUTOR:
+        if not has_other_host:
+            return f"look at what else that executor does; {_NO_OTHER_HOST}"
         return "look at that host; set spark.excludeOnFailure.enabled=true or spark.speculation=true"
+    if not has_other_host:
+        return f"look at what this partition computes at the line above; {_NO_OTHER_HOST}"
     return (
-        "look at what this partition computes at the line above; if it is the host, set spark.speculation=true, which starts "
-        "a second copy"
+        "look at what this partition computes at the line above; if the cause is its host or chance, set spark.speculation=true, "
+        "which starts a second copy on another host; a copy of a partition that is slow by itself is as slow"
     )
 
 

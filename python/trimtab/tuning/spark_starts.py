@@ -62,7 +62,8 @@ def _settings_for(cause: Cause, report: Report) -> list[dict[str, str]]:
     if cause is Cause.WIDE_SHUFFLE:
         return [{"spark.shuffle.sort.bypassMergeThreshold": "1"}, *_partitions(report)]
     if cause is Cause.STRAGGLER:
-        return [{"spark.speculation": "true"}]
+        # Spark copies a task to another host only.
+        return [{"spark.speculation": "true"}] if len(report.hosts) > 1 else []
     if cause is Cause.SKEW:
         return [
             {"spark.sql.adaptive.enabled": "true", "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "2"}

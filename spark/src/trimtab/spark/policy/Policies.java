@@ -19,7 +19,8 @@ public final class Policies {
   public static void start(SparkContext context) {
     boolean speculates = context.conf().getBoolean(SpeculationPolicy.OPTION, false);
     boolean persists = context.conf().getBoolean(PersistPolicy.OPTION, false);
-    if (!speculates && !persists) return;
+    boolean partitions = context.conf().getBoolean(PartitionPolicy.OPTION, false);
+    if (!speculates && !persists && !partitions) return;
     String version = SparkVersion.minor(context);
     if (!VERSIONS.contains(version)) {
       LOG.warn("Trimtab: no policy decides about this application: Spark {} is not one of {}", version, VERSIONS);
@@ -28,6 +29,7 @@ public final class Policies {
     try {
       if (speculates) SpeculationPolicy.start(context);
       if (persists) PersistPolicy.start(context);
+      if (partitions) PartitionPolicy.start(context);
     } catch (RuntimeException | LinkageError failure) {
       LOG.warn("Trimtab: a policy was not started: {}", failure.toString());
     }
