@@ -28,7 +28,7 @@ inline constexpr char file_magic[8] = {'T', 'R', 'I', 'M', 'T', 'A', 'B', '\0'};
 // Rises with every change that older readers would misread.
 inline constexpr std::uint32_t format_version = 1;
 // Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.
-inline constexpr std::uint64_t format_minor = 7;
+inline constexpr std::uint64_t format_minor = 8;
 // Bytes of the header of every file.
 inline constexpr std::size_t header_bytes = 4096;
 // Stands for no lane.
@@ -246,6 +246,7 @@ enum class name_tag : std::uint16_t {
   fact = 6,
   knob = 7,
   policy = 8,
+  sample = 9,
 };
 
 // What the operating system's scheduler did.
@@ -707,5 +708,15 @@ struct name_policy {
   std::uint16_t reserved[3];
 };
 static_assert(sizeof(name_policy) == 16);
+
+// A sample of a process that has no counters.tt, as `sample` has it.
+struct name_sample {
+  name_record head;
+  std::uint64_t ticks;  // ticks
+  std::uint32_t counter;
+  std::uint32_t lane;  // the greatest number: no lane
+  double value;        // in the counter's unit
+};
+static_assert(sizeof(name_sample) == 32);
 
 }  // namespace trimtab::observe
