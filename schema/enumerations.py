@@ -508,6 +508,7 @@ NAME_TAG = Enumeration(
         Value(6, "fact"),
         Value(7, "knob"),
         Value(8, "policy"),
+        Value(9, "sample"),
     ),
 )
 SHARE = Enumeration(

@@ -500,6 +500,19 @@ NAMES = (
         strings=("name",),
         tag=8,
     ),
+    Record(
+        "name_sample",
+        "NameSample",
+        "A sample of a process that has no counters.tt, as `sample` has it.",
+        (
+            Field("ticks", "u64", "", "ticks"),
+            Field("counter", "u32"),
+            Field("lane", "u32", "", "", _NO_LANE),
+            Field("value", "f64", "in the counter's unit"),
+        ),
+        strings=(),
+        tag=9,
+    ),
 )
 
 FILES = (
@@ -515,6 +528,10 @@ FILES = (
         "of a job: the same of rank R, by the launcher that started it",
     ),
     File("rank-R/launcher.lock", "of a job: locked (`flock`) while that launcher lives; empty"),
+    File(
+        "HOST.processes",
+        "a page of 4096 bytes for each process that has needed no folder: what its process.tt would be, and from byte 2304 on `written` bytes of its names.tt; without magic where it has a folder by now",
+    ),
     File("HOST-PID-N/process.tt", "who the process is, its clock, how far it got"),
     File("HOST-PID-N/names.tt", "modules, subjects, counters, what was unavailable", "name_record"),
     File("HOST-PID-N/counters.tt", "samples over time; absent without any", "sample"),

@@ -22,6 +22,7 @@ from reports import build, typed
 from trimtab.launcher.launch import Options, _environment
 from trimtab.paths import preload_library
 from trimtab.readers import open_run
+from trimtab.readers.listed import pages_of
 from trimtab.text.tables import tables
 from trimtab.text.verdict import verdict
 
@@ -95,7 +96,10 @@ def problems_of(path: Path) -> list[str]:
     read = {process.directory.name for process in run.processes}
     named = {entry.what.removeprefix("process ") for entry in run.left_out}
     other_place = {one_path.name for one_path in path.iterdir() if re.fullmatch(r".+-\d+-\d+", one_path.name)}
-    if read | named != other_place or read & named:
+    # Each of these processes has one image, and lies in a folder or in the list; one that died as it moved, in both.
+    for page in (page for of_host in path.glob("*.processes") for page in pages_of(of_host)):
+        other_place.add(f"{page.host}-{page.pid}-0")
+    if read | named != other_place or read & named or len(read) < len(run.processes):
         result.append(f"read {read}, left out {named}, there {other_place}")
     # What was killed is incomplete, not damaged.
     result += [entry.why for entry in run.left_out if "before its files were complete" not in entry.why]

@@ -14,6 +14,7 @@ import numpy as np
 from trimtab.analysis.decisions import decisions
 from trimtab.analysis.regions import Places
 from trimtab.live.knobs import KnobFile, knob_files
+from trimtab.live.listed import ListedFile
 from trimtab.live.mapped import HEADER_WORDS, LiveFile
 from trimtab.live.model import CounterLook, DecisionLook, KnobLook, LaneLook, ProcessLook, SubjectLook
 from trimtab.live.rows import Structure
@@ -23,6 +24,7 @@ from trimtab.live.targets import is_alive, start_of
 from trimtab.model import NO_LANE, Process, Records, RunError
 from trimtab.model.enumerations import EventKind, Metric, ProcessState
 from trimtab.readers import layout
+from trimtab.readers.listed import ListedPage
 from trimtab.readers.names import Names, add_names
 from trimtab.symbols import Place, Symbols, label
 from trimtab.text.decisions import decision_line
@@ -67,15 +69,19 @@ class LiveProcess:
 
     Attributes:
         is_over: it has ended, or was killed: its last look has been.
+        is_listed: it has no folder yet, only a page in its run's list.
     """
 
-    def __init__(self, folder: Path, symbols: Symbols, run: Path) -> None:
+    def __init__(self, folder: Path, symbols: Symbols, run: Path, page: ListedPage | None = None) -> None:
         self.folder = folder
         self.id = folder.relative_to(run).as_posix()
         self.is_over = False
         self._symbols = symbols
-        self._process = LiveFile(folder / "process.tt", "process")
-        self._names_file = LiveFile(folder / "names.tt", "names")
+        self._process: LiveFile = LiveFile(folder / "process.tt", "process")
+        self._names_file: LiveFile = LiveFile(folder / "names.tt", "names")
+        self.is_listed = page is not None
+        if page is not None:
+            self._process, self._names_file = ListedFile(page, "process"), ListedFile(page, "names")
         self._counters = LiveFile(folder / "counters.tt", "counters")
         self._switches = LiveFile(folder / "switches.tt", "switches")
         self._decisions = LiveFile(folder / "decisions.tt", "decisions")
@@ -136,6 +142,8 @@ class LiveProcess:
             RunError: a file is damaged, or was cut off.
         """
         self._process.look()
+        if self.is_listed:
+            self._head = self._process.second_header(layout.PROCESS_HEADER)
         state = self._state()
         self.is_over = state != "running"
         self._read_names()

@@ -12,7 +12,7 @@ from trimtab.live.background import Analysis
 from trimtab.live.knobs import NotTurned, Slot, turn
 from trimtab.live.model import Look
 from trimtab.live.process import LiveProcess, ProcessChanges
-from trimtab.live.targets import folders_of, is_alive
+from trimtab.live.targets import folders_of, is_alive, pages_of_run
 from trimtab.model import RunError
 from trimtab.symbols import Symbols
 
@@ -114,9 +114,12 @@ class LiveRun:
                 continue
             if folder not in self._known and folder not in self._problems:
                 self._begin(folder)
+        for folder, page in pages_of_run(self.directory).items():
+            if self._pid in (None, page.pid) and folder not in self._known and folder not in self._problems:
+                self._begin(folder, page)
 
-    def _begin(self, folder: Path) -> None:
-        process = LiveProcess(folder, self._symbols, self.directory)
+    def _begin(self, folder: Path, page: ListedPage | None = None) -> None:
+        process = LiveProcess(folder, self._symbols, self.directory, page)
         try:
             if not process.begin():
                 return
@@ -130,6 +133,10 @@ class LiveRun:
 
     def _look_at(self, folder: Path) -> ProcessChanges | None:
         process = self._known[folder]
+        if process is not None and process.is_listed and (folder / "process.tt").exists():
+            # It has needed a folder since the last look.
+            self._begin(folder)
+            process = self._known[folder]
         if process is None:
             return None
         try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from trimtab.model import RunError
 from trimtab.model.enumerations import ProcessState
 from trimtab.readers.layout import PROCESS_HEADER
+from trimtab.readers.listed import ListedPage
 from trimtab.readers.ranks import rank_folders
 from trimtab.readers.run import process_folders, read_info
 
@@ -78,6 +79,22 @@ def folders_of(run: Path) -> list[Path]:
         raise RunError(f"{error.filename or run}: {error.strerror}") from error
 
 
+def pages_of_run(run: Path) -> dict[Path, ListedPage]:
+    """The pages of processes that may run and have no folder, by the folder that each would make.
+
+    Raises:
+        RunError: it is no run.
+    """
+    from trimtab.live.listed import running_pages
+
+    info = read_info(run)
+    try:
+        ranks = rank_folders(run).values() if info.get("job") is not None else ()
+        return {folder: page for place in (run, *ranks) for folder, page in running_pages(place).items()}
+    except OSError as error:
+        raise RunError(f"{error.filename or run}: {error.strerror}") from error
+
+
 def is_alive(pid: int, proc: Path = _PROC) -> bool:
     """Whether there is such a process that is no zombie."""
     try:
@@ -106,7 +123,7 @@ def _own_processes(proc: Path) -> Iterator[int]:
 
 
 def _is_watched(run: Path, pid: int) -> bool:
-    """Whether it has a folder there in which it is running: with --no-follow children have none."""
+    """Whether it has a folder there, or a page, in which it is running: with --no-follow children have none."""
     from trimtab.live.mapped import LiveFile
 
     try:
@@ -115,6 +132,7 @@ def _is_watched(run: Path, pid: int) -> bool:
             file = LiveFile(folder / "process.tt", "process")
             if file.look() and file.second_header(PROCESS_HEADER)["state"] == ProcessState.RUNNING:
                 return True
+        return any(page.pid == pid for page in pages_of_run(run).values())
     except RunError:
         return False
     return False

@@ -234,6 +234,7 @@ class NameTag(IntEnum):
     FACT = 6
     KNOB = 7
     POLICY = 8
+    SAMPLE = 9
 
 
 class SchedulerEventKind(IntEnum):

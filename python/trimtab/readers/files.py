@@ -93,11 +93,16 @@ def _checked(path: Path, kind: str, stream: BinaryIO, page: bytes) -> File:
     header = as_dict(np.frombuffer(page, dtype=layout.FILE_HEADER, count=1)[0])
     used = layout.HEADER_BYTES + int(header["written"]) * max(int(header["record_bytes"]), 1)
     check_is_stored(path, file_status, min(used, file_status.st_size), RUN_FILES[kind])
-    _check_header(path, kind, page, header)
+    check_header(path, kind, page, header)
     return File(path, file_status.st_size, header, _contents(stream, page, file_status.st_size, used))
 
 
-def _check_header(path: Path, kind: str, page: bytes, header: dict[str, Any]) -> None:
+def check_header(path: Path, kind: str, page: bytes, header: dict[str, Any]) -> None:
+    """Refuse what is no header of a file of `kind`.
+
+    Raises:
+        RunError: it is none.
+    """
     magic = page[: len(layout.MAGIC)]
     if magic != layout.MAGIC:
         raise RunError(f"{path}: {byte_of('magic')}: expected {layout.MAGIC!r}, found {magic!r}")

@@ -328,6 +328,15 @@ class NamePolicy(NamedTuple):
     id: int
 
 
+class NameSample(NamedTuple):
+    """A sample of a process that has no counters.tt, as `sample` has it."""
+
+    ticks: int
+    counter: int
+    lane: int
+    value: float
+
+
 @dataclass(frozen=True)
 class NameLayout:
     """A record of names.tt: its fields from byte 0 on, and how many texts follow them."""
@@ -345,6 +354,7 @@ NAME_LAYOUTS: dict[int, NameLayout] = {
     NameTag.FACT: NameLayout(struct.Struct("<8x"), 2),
     NameTag.KNOB: NameLayout(struct.Struct("<8xII"), 3),
     NameTag.POLICY: NameLayout(struct.Struct("<8xH6x"), 1),
+    NameTag.SAMPLE: NameLayout(struct.Struct("<8xQIId"), 0),
 }
 
 

@@ -28,6 +28,7 @@ class Names:
     facts: dict[str, str] = field(default_factory=dict)
     knobs: dict[int, Knob] = field(default_factory=dict)
     policies: dict[int, str] = field(default_factory=dict)
+    samples: list[tuple[int, int, int, float]] = field(default_factory=list)  # ticks, counter, lane, value
 
 
 def _none_if_zero(value: int) -> int | None:
@@ -155,6 +156,11 @@ def _policy(names: Names, fields: Fields, texts: list[str]) -> None:
     (names.policies[layout.NamePolicy(*fields).id],) = texts
 
 
+def _sample(names: Names, fields: Fields, texts: list[str]) -> None:
+    record = layout.NameSample(*fields)
+    names.samples.append((record.ticks, record.counter, record.lane, record.value))
+
+
 _READERS: dict[int, Callable[[Names, Fields, list[str]], None]] = {
     NameTag.MODULE: _module,
     NameTag.SUBJECT: _subject,
@@ -164,4 +170,5 @@ _READERS: dict[int, Callable[[Names, Fields, list[str]], None]] = {
     NameTag.FACT: _fact,
     NameTag.KNOB: _knob,
     NameTag.POLICY: _policy,
+    NameTag.SAMPLE: _sample,
 }

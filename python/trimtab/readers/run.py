@@ -14,7 +14,8 @@ from trimtab.model.enumerations import Missing
 from trimtab.readers import layout
 from trimtab.readers.files import RUN_INFO, File, open_finished, records, second_header, text
 from trimtab.readers.info import check_info
-from trimtab.readers.names import read_names
+from trimtab.readers.listed import ListedPage, pages_of, process_lists
+from trimtab.readers.names import Names, read_names
 from trimtab.readers.ranks import rank_folders, with_ranks
 from trimtab.readers.scheduler import read_schedulers
 
@@ -43,9 +44,7 @@ def open_run(path: str | Path) -> Run:
     info = read_info(directory)
     try:
         folders = [directory, *(rank_folders(directory).values() if info.get("job") is not None else ())]
-        read = [
-            _read_or_leave_out(entry, directory) for folder in folders for entry in process_folders(folder)
-        ]
+        read = [result for folder in folders for result in _read_folder(folder, directory)]
         schedulers, schedulers_left_out = read_schedulers(folders, directory)
         return Run(
             directory,
@@ -91,6 +90,65 @@ def process_folders(folder: Path) -> list[Path]:
     return [entry for *_, entry in sorted(directories)]
 
 
+def _read_folder(folder: Path, run: Path) -> list[Process | Unavailable]:
+    """All processes in the folder of a run or of a rank, by host, process number and image."""
+    read = {entry.name: _read_or_leave_out(entry, run) for entry in process_folders(folder)}
+    listed: list[Unavailable] = []
+    for path in process_lists(folder):
+        try:
+            pages = list(pages_of(path))
+        except RunError as error:
+            listed.append(_left_out(f"processes in {path.relative_to(run)}", error))
+            continue
+        _add_pages(read, listed, folder, pages)
+    return [*(read[name] for name in sorted(read, key=_order)), *listed]
+
+
+def _order(name: str) -> tuple[str, int, int]:
+    match = _PROCESS.fullmatch(name)
+    assert match is not None
+    return match[1] or "", int(match[2]), int(match[3])
+
+
+def _add_pages(
+    read: dict[str, Process | Unavailable], left_out: list[Unavailable], folder: Path, pages: list[ListedPage]
+) -> None:
+    """Add the processes of `pages` under the names that their folders would have.
+
+    A process that died while it made its folder has a page, too: the whole folder counts, or else the page.
+    """
+    begins: dict[str, set[int]] = {}
+    images: dict[str, int] = {}
+    for name, result in read.items():
+        if isinstance(result, Process):
+            begins.setdefault(name.rpartition("-")[0], set()).add(int(result.header["start_ticks"]))
+    for page in pages:
+        stem = f"{page.host}-{page.pid}"
+        try:
+            process, names = page.files()
+            start = int(second_header(process, layout.PROCESS_HEADER)["start_ticks"])
+            if start in begins.get(stem, ()):
+                continue
+            image = images.get(stem, 0)
+            while isinstance(read.get(f"{stem}-{image}"), Process) or (
+                f"{stem}-{image}" in read and not _is_unfinished(read[f"{stem}-{image}"])
+            ):
+                image += 1
+            images[stem] = image + 1
+            read[f"{stem}-{image}"] = _read_process(folder / f"{stem}-{image}", process, names)
+        except RunError as error:
+            left_out.append(_left_out(f"process of {page.place}", error))
+
+
+def _is_unfinished(result: Process | Unavailable) -> bool:
+    return isinstance(result, Unavailable) and result.kind == Missing.END
+
+
+def _left_out(subject_text: str, error: Exception) -> Unavailable:
+    reason = f"left out: {error}"
+    return Unavailable(subject_text, reason, "the other processes are in this report", Missing.PROCESS)
+
+
 def _is_folder(path: Path) -> bool:
     """A link to a folder is none: it leads out of the run."""
     return path.is_dir() and not path.is_symlink()
@@ -109,9 +167,7 @@ def _read_or_leave_out(directory: Path, run: Path) -> Process | Unavailable:
             )
         return _read_process(directory, process, names)
     except (RunError, OSError) as error:
-        return Unavailable(
-            subject_text, f"left out: {error}", "the other processes are in this report", Missing.PROCESS
-        )
+        return _left_out(subject_text, error)
 
 
 def _empty(kind: str) -> Records:
@@ -140,7 +196,7 @@ def _read_process(directory: Path, process: File, names_file: File) -> Process:
         if not smallest <= head[name] <= largest:
             place = layout.FILE_HEADER.itemsize + layout.offset_of(layout.PROCESS_HEADER, name)
             raise RunError(
-                f"{directory / 'process.tt'}: byte {place}: expected {name} from {smallest:g} to {largest:g}, "
+                f"{process.path}: byte {place}: expected {name} from {smallest:g} to {largest:g}, "
                 f"found {head[name]:g}"
             )
     names = read_names(names_file)
@@ -152,7 +208,7 @@ def _read_process(directory: Path, process: File, names_file: File) -> Process:
     lanes = tuple(
         lane for path in _lane_files(directory) if (lane := _read_lane_or_leave_out(path, lost)) is not None
     )
-    samples, switches, decisions, storage = (
+    counters, switches, decisions, storage = (
         _read_optional(directory / f"{kind}.tt", kind, lost)
         for kind in ("counters", "switches", "decisions", "storage")
     )
@@ -166,7 +222,7 @@ def _read_process(directory: Path, process: File, names_file: File) -> Process:
         (*lost, *names.unavailable),
         names.facts,
         lanes,
-        samples,
+        _with_samples(counters, names),
         switches,
         command,
         names.knobs,
@@ -174,6 +230,16 @@ def _read_process(directory: Path, process: File, names_file: File) -> Process:
         decisions,
         storage,
     )
+
+
+def _with_samples(counters: Records, names: Names) -> Records:
+    """Samples among the names are older: the process had no counters.tt then."""
+    if not names.samples:
+        return counters
+    early = np.zeros(len(names.samples), dtype=layout.SAMPLE)
+    for place, sample in enumerate(names.samples):
+        early["ticks"][place], early["counter"][place], early["lane"][place], early["value"][place] = sample
+    return np.concatenate([early, counters]) if len(counters) else early
 
 
 def _lost_names(file: File) -> list[Unavailable]:

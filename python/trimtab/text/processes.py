@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _LONGEST_COMMAND = 60
 MOST_ROWS = 40
+_LEAST_OF_GROUP = 4
 
 
 def taking_part(report: Report) -> list[ProcessSummary]:
@@ -64,7 +65,7 @@ def spread_text(region: Region) -> str:
 
 
 def process_table(processes: Sequence[ProcessSummary]) -> Table:
-    """A row a process, most CPU time first; those that take no part in the shares have none.
+    """A row a process, or a group of equal ones; most CPU time first.
 
     Where all are on one host, its name would say nothing.
     """
@@ -78,18 +79,36 @@ def process_table(processes: Sequence[ProcessSummary]) -> Table:
     rows = table(
         "command", "process", *columns, "CPU time", "wall", "work", "threads", "regions", "calls", "ended"
     )
-    for process_summary in sorted(processes, key=lambda process_summary: -process_summary.cpu_s)[:MOST_ROWS]:
+    for group in grouped(processes)[:MOST_ROWS]:
+        first = group[0]
+        is_alone = len(group) == 1
         rows.add_row(
-            escape(command_of(process_summary)),
-            escape(process_summary.id),
-            *(
-                escape("" if (value := getattr(process_summary, name)) is None else str(value))
-                for name in columns
-            ),
-            seconds(process_summary.cpu_s),
-            seconds(process_summary.wall_s),
-            "" if process_summary.efficiency is None else percent(process_summary.efficiency),
-            *(str(getattr(process_summary, name)) for name in ("threads", "regions", "calls")),
-            escape(process_summary.ended or "cut off"),
+            escape(command_of(first)),
+            escape(first.id) if is_alone else counted(len(group), "process"),
+            *(escape("" if (value := getattr(first, name)) is None else str(value)) for name in columns),
+            seconds(sum(process.cpu_s for process in group)),
+            seconds(sum(process.wall_s for process in group)),
+            "" if first.efficiency is None or not is_alone else percent(first.efficiency),
+            *(str(getattr(first, name)) for name in ("threads", "regions", "calls")),
+            escape(first.ended or "cut off"),
         )
     return rows
+
+
+def grouped(processes: Sequence[ProcessSummary]) -> list[list[ProcessSummary]]:
+    """Processes that a row shows together, most CPU time first.
+
+    Those of one command that had one thread and no region, and ended alike, are one row where there are many of them:
+    a script may start the same program a thousand times.
+    """
+    groups: dict[tuple[object, ...], list[ProcessSummary]] = {}
+    for process in processes:
+        is_plain = process.threads <= 1 and not process.regions and not process.calls and process.rank is None
+        key = (tuple(process.command), process.host, process.ended) if is_plain else (process.id,)
+        groups.setdefault(key, []).append(process)
+    rows = [
+        row
+        for group in groups.values()
+        for row in ([group] if len(group) >= _LEAST_OF_GROUP else [[process] for process in group])
+    ]
+    return sorted(rows, key=lambda row: -sum(process.cpu_s for process in row))

@@ -18,7 +18,7 @@ from trimtab.text.decisions import decision_line, lasting, rejected, rejected_li
 from trimtab.text.idle_regions import idle_group_table, longest_idle_region_lines, task_time_table
 from trimtab.text.kernel import kernel_lines, preemptor_table, program_table, thread_table, waker_table
 from trimtab.text.network import flow_table, network_line, phase_table, server_table
-from trimtab.text.processes import MOST_ROWS, process_table
+from trimtab.text.processes import MOST_ROWS, grouped, process_table
 from trimtab.text.system import system_line
 from trimtab.text.units import NAMES, ending, gain_words, percent, rounded, seconds
 from trimtab.text.workers import task_table, worker_table
@@ -121,7 +121,7 @@ def _processes(report: Report, console: Console) -> None:
     if len(report.processes) < 2:
         return
     console.print(process_table(report.processes))
-    further = len(report.processes) - MOST_ROWS
+    further = sum(len(row) for row in grouped(report.processes)[MOST_ROWS:])
     if further > 0:
         console.print(f"and {counted(further, 'more process')} (--json has all)")
 

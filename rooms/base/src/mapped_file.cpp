@@ -99,6 +99,14 @@ void mapped_file::populate(std::size_t offset, std::size_t bytes) noexcept {
   for (std::size_t at = first; at < offset + bytes; at += page) (void)*reinterpret_cast<volatile const char*>(m_data + at);
 }
 
+int mapped_file::move_to(std::byte* to) noexcept {
+  const system_call_section section;
+  if (!section.is_permitted()) return EPERM;
+  if (mremap(m_data, m_size, m_size, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) return errno;
+  m_data = to;
+  return 0;
+}
+
 void mapped_file::detach() noexcept {
   // Nothing can be done if this fails: the mapping stays as it was.
   if (m_data != nullptr && may_call_system())

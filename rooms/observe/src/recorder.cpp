@@ -50,8 +50,8 @@ int recorder::open(const recorder_options& options) noexcept {
   if (length >= sizeof m_run_directory) return ENAMETOOLONG;
   if (options.run_directory != m_run_directory) std::memcpy(m_run_directory, options.run_directory, length + 1);
   m_options.run_directory = m_run_directory;
-  const int error = create_directory();
-  if (error != 0) {
+  if (options.is_listed) begin_in_list();
+  if (const int error = options.is_listed ? 0 : create_directory(); error != 0) {
     m_level = record_level::off;
     errno = saved;
     return error;
@@ -78,11 +78,18 @@ int recorder::open(const recorder_options& options) noexcept {
   self.last_ticks = base::now();
   self.setup_ticks = self.last_ticks - self.start_ticks;
   append_identity();
-  // Readers take a process for begun once process.tt has its magic: all that they need of it is there by now.
-  publish(m_names_file.data());
-  publish(m_process_file.data());
-  m_state.store(state::on, std::memory_order_release);
   record_cpus();
+  if (const int error = options.is_listed ? enter_list() : 0; error != 0) {
+    m_level = record_level::off;
+    errno = saved;
+    return error;
+  }
+  // Readers take a process for begun once process.tt has its magic: all that they need of it is there by now.
+  if (!m_is_listed.load(std::memory_order_relaxed)) {
+    publish(m_names_file.data());
+    publish(m_process_file.data());
+  }
+  m_state.store(state::on, std::memory_order_release);
   errno = saved;
   return 0;
 }
@@ -90,33 +97,49 @@ int recorder::open(const recorder_options& options) noexcept {
 // Which CPUs: processes of a run that could use the same ones have them once together.
 void recorder::record_cpus() noexcept {
   char list[1024];
-  if (base::write_cpu_list(base::allowed_cpus(), list, sizeof list)) fact("cpus", list);
+  if (base::write_cpu_list(base::allowed_cpus(), list, sizeof list)) append_fact("cpus", list);
 }
 
 int recorder::create_directory() noexcept {
+  const int error = make_folder();
+  if (error == 0) begin_process_header(m_process_file.data());
+  return error;
+}
+
+int recorder::make_folder() noexcept {
   const auto pid = static_cast<unsigned>(getpid());
   const file_host_name host;
   int result = -1;
   for (unsigned n = 0; n < 10'000 && result != 0; ++n) {
     std::snprintf(m_directory, sizeof m_directory, "%s/%s-%u-%u", m_run_directory, host.text, pid, n);
     result = mkdir(m_directory, 0700);
-    if (result != 0 && errno != EEXIST) return errno;
+    if (result != 0 && errno != EEXIST) break;
   }
-  if (result != 0) return EEXIST;
+  if (result == 0) return create_tables();
+  m_directory[0] = '\0';
+  return errno;
+}
+
+int recorder::create_tables() noexcept {
   int error = create_file(m_process_file, "process.tt", file_kind::process, 0, header_bytes, header_bytes);
   if (error == 0) error = create_file(m_names_file, "names.tt", file_kind::names, 0, header_bytes + names_first_bytes);
-  if (error != 0) {
-    m_process_file.remove();
-    m_names_file.remove();
-    rmdir(m_directory);
-    return error;
-  }
-  m_process = reinterpret_cast<process_header*>(m_process_file.data() + sizeof(file_header));
-  m_process->pid = pid;
+  if (error != 0) remove_tables();
+  return error;
+}
+
+void recorder::remove_tables() noexcept {
+  m_process_file.remove();
+  m_names_file.remove();
+  rmdir(m_directory);
+  m_directory[0] = '\0';
+}
+
+void recorder::begin_process_header(std::byte* at) noexcept {
+  m_process = reinterpret_cast<process_header*>(at + sizeof(file_header));
+  m_process->pid = static_cast<std::uint32_t>(getpid());
   m_process->ppid = static_cast<std::uint32_t>(getppid());
   m_process->level = m_level;
   m_process->state = process_state::running;
-  return 0;
 }
 
 bool recorder::path_of(const char* name, char (&buffer)[576]) const noexcept {
@@ -175,6 +198,7 @@ void recorder::close(process_state end_state) noexcept {
   heartbeat(at);
   m_process->end_ticks = at;
   std::atomic_ref(m_process->state).store(end_state, std::memory_order_release);
+  if (m_is_listed.load(std::memory_order_acquire)) m_listed_page.write(m_page);
   errno = saved;
 }
 
@@ -182,6 +206,9 @@ void recorder::reopen() noexcept {
   if (!is_on()) return;
   std::atomic_ref(m_process->state).store(process_state::running, std::memory_order_release);
   m_process->end_ticks = 0;
+  const int saved = errno;
+  if (m_is_listed.load(std::memory_order_acquire)) m_listed_page.write(m_page);
+  errno = saved;
 }
 
 bool recorder::is_of_this_process() const noexcept {
@@ -202,6 +229,9 @@ void recorder::after_fork() noexcept {
     lane_entry->m_profile_file.detach();
   }
   m_process_file.detach();
+  m_listed_page.forget();
+  m_folder_error = 0;
+  m_is_listed.store(false, std::memory_order_relaxed);
   m_names_file.close();
   m_counters_file.close();
   m_switches_file.close();
@@ -235,7 +265,7 @@ recorder::setup_cost::~setup_cost() {
 
 // counters.tt and switches.tt come into being with their first record: most processes of a run have neither.
 void recorder::sample(std::uint32_t counter, std::uint32_t lane, double value, base::ticks at) noexcept {
-  if (counter == 0) return;
+  if (counter == 0 || (m_is_listed.load(std::memory_order_acquire) && sample_in_list(counter, lane, value, at))) return;
   append(m_counters_file, "counters.tt", file_kind::counters, samples_first_bytes,
          observe::sample{at, counter, lane, value, 0});
 }

@@ -12,7 +12,7 @@ namespace trimtab::observe {
 template <class record_type>
 void recorder::append(base::appended_file& file, const char* name, file_kind kind, std::size_t first_bytes,
                       const record_type& record) noexcept {
-  if (!is_on()) return;
+  if (!is_on() || leave_list() != 0) return;
   bool is_first_failure = false;
   {
     const std::lock_guard guard(m_sample_lock);

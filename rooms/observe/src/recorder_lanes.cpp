@@ -205,7 +205,8 @@ bool recorder::open_in_child() noexcept {
   const std::lock_guard guard(m_open_lock);
   if (is_on()) return true;
   if (m_state.load(std::memory_order_relaxed) != state::forked) return false;
-  const recorder_options options_before = m_options;
+  recorder_options options_before = m_options;
+  options_before.is_listed = false;  // a lane needs the folder
   if (open(options_before) == 0) return true;
   m_state.store(state::off, std::memory_order_relaxed);
   return false;
@@ -246,6 +247,8 @@ lane* recorder::new_lane(int& error) noexcept {
   const std::uint32_t id = lanes();
   error = E2BIG;
   if (!has_room_for_lane()) return nullptr;
+  error = leave_list_under_lock();
+  if (error != 0) return nullptr;
   error = ENOMEM;
   const std::size_t index_bytes = first_index_slots * sizeof(lane::index_entry);
   void* memory = mmap(nullptr, sizeof(lane), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

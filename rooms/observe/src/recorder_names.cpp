@@ -156,13 +156,12 @@ void recorder::append_name(name_record* fixed, std::size_t fixed_bytes, const ch
     bytes += lengths[i] + 1;
   }
   bytes = (bytes + 7) / 8 * 8;
-  auto& head = *reinterpret_cast<file_header*>(m_names_file.data());
-  auto* to = reinterpret_cast<char*>(m_names_file.place(header_bytes + head.written, bytes));
+  auto* to = reinterpret_cast<char*>(place_of_name(bytes));
+  auto& head = *reinterpret_cast<file_header*>(m_is_listed.load(std::memory_order_relaxed) ? m_page : m_names_file.data());
   if (to == nullptr) {
     head.dropped += 1;
     return;
   }
-  head.capacity = m_names_file.size() - header_bytes;
   fixed->bytes = static_cast<std::uint32_t>(bytes);
   std::memcpy(to, fixed, fixed_bytes);
   to += fixed_bytes;

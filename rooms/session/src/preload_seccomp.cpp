@@ -72,6 +72,8 @@ bool prepare_for_filter() noexcept {
   if (the_recorder.is_on()) {
     if (!the_recorder.is_of_this_process()) return false;
     steering_end_thread();
+    // What comes later goes into memory that is mapped.
+    the_recorder.directory();
     report();
     observe::sampler_flush(the_recorder);
     base::forbid_system_calls();

@@ -24,6 +24,10 @@ class mapped_file {
   // Takes the page faults of [offset, offset + bytes) now, by the calling thread.
   void populate(std::size_t offset, std::size_t bytes) noexcept;
 
+  // Puts the file's memory in the place of that at `to`, which is as long and may be in use: whoever reads or writes there
+  // has the file from then on. Only a file without reserve. Returns 0 or an errno.
+  int move_to(std::byte* to) noexcept;
+
   // In a forked child: puts private zeroed memory in the file's place, so that pointers into it stay good
   // and writes no longer reach the parent's file.
   void detach() noexcept;

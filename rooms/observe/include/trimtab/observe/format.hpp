@@ -263,6 +263,7 @@ enum class name_tag : std::uint16_t {
   fact = 6,
   knob = 7,
   policy = 8,
+  sample = 9,
 };
 
 // What the operating system's scheduler did.
@@ -724,5 +725,15 @@ struct name_policy {
   std::uint16_t reserved[3];
 };
 static_assert(sizeof(name_policy) == 16);
+
+// A sample of a process that has no counters.tt, as `sample` has it.
+struct name_sample {
+  name_record head;
+  std::uint64_t ticks;  // ticks
+  std::uint32_t counter;
+  std::uint32_t lane;  // the greatest number: no lane
+  double value;        // in the counter's unit
+};
+static_assert(sizeof(name_sample) == 32);
 
 }  // namespace trimtab::observe

@@ -8,6 +8,7 @@
 
 #include "trimtab/base/appended_file.hpp"
 #include "trimtab/base/clock.hpp"
+#include "trimtab/base/listed_page.hpp"
 #include "trimtab/base/mapped_file.hpp"
 #include "trimtab/base/spin_lock.hpp"
 #include "trimtab/observe/activity.hpp"
@@ -44,6 +45,9 @@ struct recorder_options {
   keep kept = keep::first;
   std::int64_t rank = -1;               // in the job that the process belongs to; -1: in none
   std::int64_t job_size = -1;           // ranks of that job; -1: not known
+  // Begins as a page in the run's list of processes (RUN/<host>.processes); a folder is made when it is needed: by the first
+  // lane, or the first name or sample that the page has no room for. Most processes of a script never need one.
+  bool is_listed = false;
   bool has_snapshots = false;           // what steering is told is written into the process's directory, too: by who steers
   std::uint32_t flight_events = 4096;   // ring of the last events per lane, at profile level
   std::uint32_t most_lanes = 1u << 14;  // more are refused; and more than the kernel has mappings for
@@ -56,7 +60,7 @@ class recorder {
  public:
   static constexpr std::uint32_t max_lanes = 1u << 14;
 
-  // Makes RUN/<host>-<pid>-<n>/ with its tables. Returns 0 or an errno; on failure the recorder stays off.
+  // Makes RUN/<host>-<pid>-<n>/ with its tables, or adds a page to the list of processes. Returns 0 or an errno; on failure the recorder stays off.
   int open(const recorder_options& options) noexcept;
 
   // The program ends in an orderly way (exit, or exec about to replace it). Idempotent; lanes may go on.
@@ -84,7 +88,11 @@ class recorder {
   double ticks_of_ns(double ns) const noexcept { return ns / m_clock.ns_per_tick; }
   base::ticks clock_read() const noexcept { return m_clock_read; }  // what one takes, measured at the start
   process_header& process() noexcept { return *m_process; }
-  const char* directory() const noexcept { return m_directory; }
+  // The process's folder, which is made if there is none yet; "": it cannot be made.
+  const char* directory() noexcept {
+    leave_list();
+    return m_directory;
+  }
   const base::clock_calibration& clock() const noexcept { return m_clock; }
   std::uint32_t lanes() const noexcept { return m_lane_count.load(std::memory_order_acquire); }
   lane* lane_at(std::uint32_t id) noexcept { return m_lanes[id].load(std::memory_order_acquire); }
@@ -172,7 +180,18 @@ class recorder {
   void refuse_subjects(int error) noexcept;
   std::uint32_t find_or_add(std::uint64_t key, name_subject& fixed, const void* address,
                             const char* const (&strings)[3]) noexcept;
-  int create_directory() noexcept;
+  int create_directory() noexcept;  // and begins the process's header in it
+  int make_folder() noexcept;
+  int create_tables() noexcept;  // the folder's files
+  void remove_tables() noexcept;
+  void begin_process_header(std::byte* at) noexcept;
+  void begin_in_list() noexcept;
+  int enter_list() noexcept;
+  // From the list into a folder; 0 or an errno. The first waits for the lock, the second needs it.
+  int leave_list() noexcept;
+  int leave_list_under_lock() noexcept;
+  bool sample_in_list(std::uint32_t counter, std::uint32_t lane, double value, base::ticks at) noexcept;
+  std::byte* place_of_name(std::size_t bytes) noexcept;
   void record_cpus() noexcept;  // the fact "cpus"
   int create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes, std::size_t bytes,
                   std::size_t reserve) noexcept;
@@ -225,6 +244,11 @@ class recorder {
   base::clock_calibration m_clock;
   base::ticks m_clock_read = 0;
   process_header* m_process = nullptr;
+  // Of a process in the list; m_process points into it. Later the file of its folder lies in the same place.
+  alignas(base::listed_page::bytes) std::byte m_page[base::listed_page::bytes] = {};
+  base::listed_page m_listed_page;
+  std::atomic<bool> m_is_listed{false};
+  int m_folder_error = 0;  // of the folder that could not be made: it is not tried again
   base::mapped_file m_process_file;
   base::appended_file m_names_file, m_counters_file, m_switches_file, m_decisions_file;
   std::atomic<std::uint32_t> m_lane_count{0};
