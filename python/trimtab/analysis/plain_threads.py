@@ -22,7 +22,7 @@ _WAITS = (
     (_BLOCKED, "waits for sockets, pipes or a terminal", CounterName.IDLE_FOR_MESSAGES),
     (_BLOCKED, "waits for other programs", CounterName.IDLE_FOR_PROGRAMS),
     (BlameCause.UNATTRIBUTED, "threads slept until a time", CounterName.IDLE_FOR_TIME),
-    (BlameCause.UNATTRIBUTED, "threads waited in other system calls", CounterName.IDLE_OTHERWISE),
+    (BlameCause.UNATTRIBUTED, "threads waited elsewhere in the kernel", CounterName.IDLE_OTHERWISE),
 )
 
 

@@ -27,7 +27,7 @@ TEST(thread_states, come_from_the_call_that_a_thread_waits_in) {
   EXPECT_EQ(state_of("running\n"), thread_state::runs);
   EXPECT_EQ(state_of(call(SYS_sched_yield)), thread_state::runs);
   EXPECT_EQ(state_of(call(SYS_futex)), thread_state::for_threads);
-  EXPECT_EQ(state_of("-1 0x7ffc0 0x7f00\n"), thread_state::for_files) << "a page that comes from a disk";
+  EXPECT_EQ(state_of("-1 0x7ffc0 0x7f00\n"), thread_state::otherwise) << "in no call: a page";
   EXPECT_EQ(state_of(call(SYS_openat)), thread_state::for_files);
   EXPECT_EQ(state_of(call(SYS_fsync, 3)), thread_state::for_files);
   EXPECT_EQ(state_of(call(SYS_clock_nanosleep)), thread_state::for_time);

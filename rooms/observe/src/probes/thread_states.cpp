@@ -92,7 +92,7 @@ thread_state read_thread_state(const char* text) noexcept {
   unsigned long arguments[2] = {};
   const int fields = std::sscanf(text, "%ld %lx %lx", &call, &arguments[0], &arguments[1]);
   if (fields < 1) return thread_state::otherwise;
-  if (call < 0) return thread_state::for_files;  // in no system call: a page that is not in memory
+  if (call < 0) return thread_state::otherwise;  // in no system call: a page that is not there, or the map of memory
   if (call == SYS_sched_yield) return thread_state::runs;
   if (waits_for_threads(call)) return thread_state::for_threads;
   if (is_of_a_descriptor(call)) return fields > 1 ? state_of_descriptor(arguments[0]) : thread_state::otherwise;

@@ -11,7 +11,7 @@ namespace trimtab::observe {
 enum class thread_state : std::uint8_t {
   runs,          // or is ready to
   for_threads,   // waits in a futex: a lock, a condition, a join
-  for_files,     // files and devices of blocks, also memory that comes from a disk
+  for_files,     // files and devices of blocks
   for_messages,  // sockets, pipes, terminals, or any of several of them
   for_programs,  // children
   for_time,      // sleeps
