@@ -519,9 +519,7 @@ class CounterName(str, Enum):
     PAGE_RELEASE_COST = "page release cost"  # of giving a page back
     FIRST_THREAD_TIME = "first thread's CPU time"  # CPU time of the process's first thread
     ARENA_WAITS = "waits for arenas of malloc"  # threads waited for the lock of an arena
-    MEMORY_MAP_WAITS = (
-        "waits for the memory map"  # threads were blocked in changes of the memory map, or page faults
-    )
+    MEMORY_MAP_WAITS = "waits for the memory map"  # threads were blocked: memory map or page faults
     ARENA_WAITERS = "threads that waited for arenas"  # threads that have waited for the lock of an arena
     ARENAS = "arenas of malloc"  # arenas that malloc has
     FULLEST_NODE = "pages on the fullest node"  # share of the pages on the node that has most of them

@@ -49,8 +49,7 @@ inline constexpr char page_fault_cost[] = "page fault cost";            // of th
 inline constexpr char page_release_cost[] = "page release cost";        // of giving a page back
 inline constexpr char first_thread_time[] = "first thread's CPU time";  // CPU time of the process's first thread
 inline constexpr char arena_waits[] = "waits for arenas of malloc";     // threads waited for the lock of an arena
-// threads were blocked in changes of the memory map, or page faults
-inline constexpr char memory_map_waits[] = "waits for the memory map";
+inline constexpr char memory_map_waits[] = "waits for the memory map";  // threads were blocked: memory map or page faults
 // threads that have waited for the lock of an arena
 inline constexpr char arena_waiters[] = "threads that waited for arenas";
 inline constexpr char arenas[] = "arenas of malloc";                 // arenas that malloc has
