@@ -27,6 +27,7 @@ COUNTERS = (
     CounterName.FULLEST_NODE,
     CounterName.REMOTE_PAGES,
     CounterName.NODE_DISTANCE,
+    CounterName.PROCESS_RUN_DELAY,
 )
 MIB = 1 << 20
 
@@ -241,3 +242,11 @@ def test_pages_on_the_node_of_one_thread(tmp_path: Path) -> None:
 )
 def test_pages_that_lie_well_are_no_finding(tmp_path: Path, other: dict[str, float]) -> None:
     assert "memory on one node" not in findings_of(run_of(tmp_path, {**ON_ONE_NODE, **other}))
+
+
+def test_waits_for_a_holder_without_a_cpu_are_not_mallocs(tmp_path: Path) -> None:
+    """18 s of CPU time and 6 s without a CPU: a quarter of the waits is explained by that."""
+    crowded = {**WAITED, CounterName.PROCESS_RUN_DELAY: 6.0, CounterName.KERNEL_TIME: 0.0}
+    finding = findings_of(run_of(tmp_path, crowded))["allocator contention"]
+    assert finding["gain_s"] == pytest.approx(6.0 * 0.75 / 2)
+    assert "(1.5 s of it because who had the lock had no CPU)" in finding["evidence"]

@@ -149,7 +149,7 @@ class ProcessReport:
             [
                 *task_findings(self.process, self.account, self.tasks, self.workers),
                 *network_findings(self.traffic, self.account, len(self.workers)),
-                *allocator_findings(self.process),
+                *allocator_findings(self.process, self.cpu_use[0].cpu_s if self.cpu_use else 0.0),
                 *memory_findings(self.process, self.cpu_use, self.regions),
                 *node_findings(self.process, self.regions),
             ],

@@ -546,7 +546,7 @@ class CounterName(str, Enum):
     IDLE_FOR_TIME = "idle: sleeps"  # threads slept
     IDLE_OTHERWISE = "idle: other waits"  # threads waited for something else
     ARENA_WAITS = "waits for arenas of malloc"  # threads waited for the lock of an arena
-    MEMORY_MAP_WAITS = "waits for the memory map"  # threads were blocked in changes of the memory map, or page faults
+    MEMORY_MAP_WAITS = "waits for the memory map"  # threads were blocked: memory map or page faults
     ARENA_WAITERS = "threads that waited for arenas"  # threads that have waited for the lock of an arena
     ARENAS = "arenas of malloc"  # arenas that malloc has
     FULLEST_NODE = "pages on the fullest node"  # share of the pages on the node that has most of them

@@ -2,7 +2,10 @@
 
 #include <elf.h>
 #include <link.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 namespace trimtab::observe {
@@ -15,6 +18,7 @@ constexpr std::size_t word = sizeof(void*);
 constexpr std::size_t bin_count = 127;
 constexpr std::size_t bins_bytes = 2 * word * bin_count;
 constexpr std::size_t bit_bytes = 16;
+constexpr std::uint64_t page_bytes = 4096, least_address = 65536;
 // Of a program that has used memory of many sizes. All others are empty, and an accident has not even one of them.
 constexpr std::size_t least_empty_bins = 8;
 // glibc makes 8 for a CPU.
@@ -27,6 +31,16 @@ std::uint64_t word_at(const std::byte* address) noexcept {
 }
 
 std::uint64_t number_of(const std::byte* address) noexcept { return reinterpret_cast<std::uintptr_t>(address); }
+
+// Copies from memory that may not be mapped. False: it is not.
+bool read_word(std::uint64_t address, std::uint64_t& value) noexcept {
+  const int saved = errno;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel looks whether it is an address.
+  const iovec from{reinterpret_cast<void*>(address), sizeof value}, to{&value, sizeof value};
+  const bool is_read = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == static_cast<ssize_t>(sizeof value);
+  errno = saved;
+  return is_read;
+}
 
 struct variables {
   const std::byte* begin = nullptr;
@@ -60,7 +74,22 @@ bool malloc_arenas::is_arena(const std::byte* candidate, const layout& shape) no
     // Nothing else has any: one look at the larger bins tells.
     if (bin < bin_count / 2 && empty == 0) return false;
   }
-  return empty >= least_empty_bins && word_at(candidate + shape.next) != 0;
+  if (empty < least_empty_bins) return false;
+  // Bins look the same from two words before or behind. What comes after them does not: a pointer, another one or nothing, a
+  // small number of threads, and bytes in whole pages.
+  const std::byte* const behind = candidate + shape.next;
+  const std::uint64_t next = word_at(behind), threads = word_at(behind + 2 * word), bytes = word_at(behind + 3 * word);
+  return next >= least_address && next % word == 0 && threads < least_address && bytes != 0 && bytes % page_bytes == 0;
+}
+
+// Whoever follows the list later trusts it: arenas are added, and never taken away.
+bool malloc_arenas::is_closed_list() const noexcept {
+  std::uint64_t arena = number_of(m_first);
+  for (unsigned i = 0; i < most_arenas; ++i) {
+    if (!read_word(arena + m_shape.next, arena) || arena == 0 || arena % word != 0) return false;
+    if (arena == number_of(m_first)) return true;
+  }
+  return false;
 }
 
 std::optional<malloc_arenas> malloc_arenas::find_within(const void* begin, const void* end) noexcept {
@@ -68,12 +97,14 @@ std::optional<malloc_arenas> malloc_arenas::find_within(const void* begin, const
   constexpr std::size_t newer = 112, older = 104;
   for (const std::size_t bins : {newer, older}) {
     const layout shape{bins, bins + bins_bytes + bit_bytes};
-    const std::size_t bytes = shape.next + word;
+    const std::size_t bytes = shape.next + 4 * word;
     const auto* const stop = static_cast<const std::byte*>(end);
     const auto* candidate = static_cast<const std::byte*>(begin);
     candidate += (word - number_of(candidate) % word) % word;
-    for (; candidate + bytes <= stop; candidate += word)
-      if (is_arena(candidate, shape)) return malloc_arenas(candidate, shape);
+    for (; candidate + bytes <= stop; candidate += word) {
+      const malloc_arenas arenas(candidate, shape);
+      if (is_arena(candidate, shape) && arenas.is_closed_list()) return arenas;
+    }
   }
   return std::nullopt;
 }

@@ -3,6 +3,8 @@
 // the first arena is recognized among the library's own variables; the others are behind it in a list, and none is ever
 // given back.
 //
+// Before anything is believed, the list is followed once with a system call that fails where there is no memory.
+//
 // Read while the program's threads change them, word by word; nothing is written, locked or allocated. Any thread may call.
 #pragma once
 
@@ -35,6 +37,7 @@ class malloc_arenas {
   malloc_arenas(const std::byte* first, const layout& shape) noexcept : m_first(first), m_shape(shape) {}
 
   static bool is_arena(const std::byte* candidate, const layout& shape) noexcept;
+  bool is_closed_list() const noexcept;
   template <class predicate>
   bool any_of(predicate holds) const noexcept;
 

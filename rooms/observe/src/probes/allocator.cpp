@@ -120,12 +120,6 @@ class allocator_probe final : public probe {
   bool start(recorder& to, const char* root) noexcept override {
     m_root = root;
     forget();
-    m_arenas = malloc_arenas::find();
-    if (!m_arenas) {
-      to.unavailable("waits in malloc", "the allocator is not that of a GNU C library from 2.26 on",
-                     "none: other allocators are not looked at");
-      return false;
-    }
     m_arena_waits = to.add_counter(words::counter_name::arena_waits, "s", "/proc/TID/syscall", true);
     m_map_waits = to.add_counter(words::counter_name::memory_map_waits, "s", "/proc/TID/syscall", true);
     m_waiters = to.add_counter(words::counter_name::arena_waiters, "1", "/proc/TID/syscall", false);
@@ -136,6 +130,7 @@ class allocator_probe final : public probe {
   void after_fork() noexcept override { forget(); }
 
   void sample(recorder& to, base::ticks at) noexcept override {
+    if (!are_arenas_found(most_searches)) return;
     const std::uint64_t now = base::monotonic_ns();
     if (has_reason()) m_last_reason_ns = now;
     if (m_last_reason_ns == 0 || now > m_last_reason_ns + longest_quiet_ns) return m_threads.pause();
@@ -149,12 +144,30 @@ class allocator_probe final : public probe {
     to.sample(m_arena_count, no_lane, m_arenas->count(), at);
   }
 
+  void stop(recorder& to, base::ticks at) noexcept override {
+    if (are_arenas_found(most_searches + 1)) return sample(to, at);
+    to.unavailable("waits in malloc", "the allocator is not that of a GNU C library from 2.26 on, or was not used",
+                   "none: other allocators are not looked at");
+  }
+
  private:
+  static constexpr unsigned most_searches = 16;
   static constexpr std::uint64_t longest_quiet_ns = 1'000'000'000;
   static constexpr double least_change_ns = 1e6;   // of waits, to be worth a sample
   static constexpr double much_kernel_time = 0.1;  // of the CPU time
 
+  // Before the first block is allocated, maybe in the first region, there are none. A search takes 0.1 ms.
+  bool are_arenas_found(unsigned searches) noexcept {
+    if (!m_arenas && m_searches < searches) {
+      ++m_searches;
+      m_arenas = malloc_arenas::find();
+    }
+    return m_arenas.has_value();
+  }
+
   void forget() noexcept {
+    m_arenas.reset();
+    m_searches = 0;
     m_threads = {};
     m_reported_ns = 0;
     m_last_reason_ns = 0;
@@ -200,6 +213,7 @@ class allocator_probe final : public probe {
   blocked_threads m_threads;
   double m_reported_ns = 0;
   std::uint64_t m_last_reason_ns = 0;
+  unsigned m_searches = 0;
   cpu_usage m_used;
   std::uint32_t m_arena_waits = 0, m_map_waits = 0, m_waiters = 0, m_arena_count = 0;
 };

@@ -41,8 +41,8 @@ cpu_limits read_cpu_limits(const char* root = "") noexcept;
 // domains there are; 1 where the kernel does not say. Allocates nothing.
 std::uint32_t read_memory_domains(std::uint32_t* domain_of_cpu, std::size_t cpus, const char* root = "") noexcept;
 
-// The number that the kernel has for the node of memory of each CPU below `cpus`; -1: none. Returns how many nodes have CPUs;
-// 0 where the kernel does not say. Allocates nothing.
+// The number that the kernel has for the node of memory of each CPU below `cpus`; -1: none. Returns how many nodes have
+// CPUs; 0 where the kernel does not say. Allocates nothing.
 std::uint32_t read_nodes_of_cpus(std::int16_t* node_of_cpu, std::size_t cpus, const char* root = "") noexcept;
 
 // A directory of the cgroup file system, ROOT included.

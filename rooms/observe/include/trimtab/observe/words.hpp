@@ -59,7 +59,7 @@ inline constexpr char idle_for_programs[] = "idle: waits for programs";  // thre
 inline constexpr char idle_for_time[] = "idle: sleeps";                  // threads slept
 inline constexpr char idle_otherwise[] = "idle: other waits";            // threads waited for something else
 inline constexpr char arena_waits[] = "waits for arenas of malloc";      // threads waited for the lock of an arena
-// threads were blocked in changes of the memory map, or page faults
+// threads were blocked: memory map or page faults
 inline constexpr char memory_map_waits[] = "waits for the memory map";
 // threads that have waited for the lock of an arena
 inline constexpr char arena_waiters[] = "threads that waited for arenas";
