@@ -15,7 +15,7 @@ from trimtab.export.source import Integers, View
 from trimtab.model import Lane
 from trimtab.model.enumerations import WaitKind
 from trimtab.otf2 import numbers
-from trimtab.otf2.archive import Calls
+from trimtab.otf2.calls import Calls
 from trimtab.otf2.library import Library
 from trimtab.traces.arrows import FIRST_PARCEL
 from trimtab.traces.lock_turns import ByEntry

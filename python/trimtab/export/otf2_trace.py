@@ -17,7 +17,8 @@ from trimtab.export.otf2_lane import LaneCalls, Messages, Teams
 from trimtab.export.source import Advance, Integers, Series, View
 from trimtab.model import Lane
 from trimtab.otf2 import numbers
-from trimtab.otf2.archive import Archive, Calls
+from trimtab.otf2.archive import Archive
+from trimtab.otf2.calls import Calls
 from trimtab.traces.arrows import FIRST_PARCEL
 from trimtab.traces.lock_turns import lock_entries
 

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import repeat, starmap
-from operator import length_hint
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from trimtab.otf2 import numbers
 from trimtab.otf2.library import POINTER, U8, U64, Library
@@ -28,58 +21,6 @@ _BEFORE_FLUSH = ctypes.CFUNCTYPE(U8, POINTER, U8, U64, POINTER, ctypes.c_bool)
 
 class _FlushCallbacks(ctypes.Structure):
     _fields_ = (("before", _BEFORE_FLUSH), ("after", POINTER))
-
-
-class Calls:
-    """Calls of functions of a writer in a given order: no Python step for each, and no pause to ask how each went."""
-
-    def __init__(self) -> None:
-        self._rows: list[tuple[Any, ...]] = []
-        self._names: dict[int, str] = {}
-        self._places: list[NDArray[np.int64]] = []
-
-    def add(
-        self, library: Library, places: NDArray[np.int64], name: str, *arguments: NDArray[Any] | int | None
-    ) -> None:
-        """One call at each of `places`, in whose order all are made; an argument is an array, or the same in all calls."""
-        function = library.raw(name)
-        self._names[id(function)] = name
-        columns = [
-            argument.tolist() if isinstance(argument, np.ndarray) else repeat(argument)
-            for argument in arguments
-        ]
-        self._rows.extend(zip(repeat(function, len(places)), *columns, strict=False))
-        self._places.append(places)
-
-    def run(self, library: Library) -> None:
-        """Make all calls.
-
-        Raises:
-            Failure: of the first that failed; none after it is made.
-        """
-        if not self._rows:
-            return
-        order = np.argsort(np.concatenate(self._places), kind="stable")
-        places = iter(order.tolist())
-        call: Callable[..., int] = type(self._rows[0][0]).__call__
-        # No step of Python for a call: filter stops at the first code that is none of success.
-        code = next(filter(None, starmap(call, map(self._rows.__getitem__, places))), 0)
-        if code:
-            at = len(order) - length_hint(places) - 1
-            function = self._rows[int(order[at])][0]
-            raise library.failure(self._names[id(function)], code)
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Millions of tuples that are in no cycle: to look for cycles among them takes a third of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class Archive:
@@ -117,8 +58,7 @@ class Archive:
             self.library.call("EvtWriter_GetNumberOfEvents", writer, ctypes.addressof(result))
             return result.value
 
-        with _without_collector():
-            yield writer, count
+        yield writer, count
         self.library.call("Archive_CloseEvtWriter", self._handle, writer)
 
     def close(self, write_definitions: Callable[[int], None]) -> None:

@@ -107,7 +107,8 @@ _DELETERS = ("GlobalDefReaderCallbacks_Delete", "EvtReaderCallbacks_Delete")
 class Library:
     """OTF2's functions by their names without the prefix.
 
-    `call` and `make` check what they answer; `raw` gives a function that answers with its error code, for calls by the million.
+    `call` and `make` check what they answer; `raw` gives a function that answers with its error code, `address` its place, for
+    calls by the million.
     """
 
     def __init__(self, library: Any) -> None:
@@ -133,6 +134,14 @@ class Library:
         """The function itself."""
         function: Callable[..., int] = getattr(self._library, f"OTF2_{name}")
         return function
+
+    def argument_types(self, name: str) -> tuple[Any, ...]:
+        """The types of a function's arguments, as ctypes has them."""
+        return _FUNCTIONS[name]
+
+    def address(self, name: str) -> int:
+        """Where the function is in memory."""
+        return ctypes.cast(self.raw(name), POINTER).value or 0  # type: ignore[arg-type]
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call it.
