@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from trimtab.model.report import Blamed, Report, RunPhase
 from trimtab.text.console import table
+from trimtab.text.names import short_name
 from trimtab.text.units import percent, seconds
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def blame_table(report: Report) -> Table | None:
     for blamed in report.blame[:_MOST_ROWS]:
         rows.add_row(
             blamed.cause,
-            escape(blamed.subject or blamed.reason or ""),
+            escape(short_name(blamed.subject or blamed.reason or "")),
             seconds(blamed.lane_time_s),
             percent(blamed.share),
             blamed.basis,
@@ -78,7 +79,7 @@ def path_table(report: Report) -> Table | None:
     for part in report.critical_path[:_MOST_ROWS]:
         rows.add_row(
             part.cause or "work",
-            escape(part.subject or part.reason or ""),
+            escape(short_name(part.subject or part.reason or "")),
             seconds(part.time_s),
             percent(part.share),
         )
@@ -108,7 +109,7 @@ def what_if_table(report: Report) -> Table | None:
     rows = table("if", "it would take", "between", "instead of", title=title)
     for change in report.what_if[1 : _MOST_ROWS + 1]:
         rows.add_row(
-            escape(change.change),
+            escape(short_name(change.change)),
             seconds(change.predicted_s),
             f"{seconds(change.predicted_low_s)} and {seconds(change.predicted_high_s)}",
             seconds(change.predicted_s + change.gain_s),
