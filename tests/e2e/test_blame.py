@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -38,10 +39,8 @@ def comes_before_other_programs() -> Iterator[None]:
     """Threads that are preempted all the time do not wait for each other: where it is allowed, these programs are not."""
     # Not by a nice value, which counts only within a session.
     policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
-    try:
+    with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-    except PermissionError:
-        pass
     yield
     os.sched_setscheduler(0, policy, parameters)
 

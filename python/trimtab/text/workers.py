@@ -81,5 +81,7 @@ def task_table(tasks: Sequence[TaskKind]) -> Table:
         times = (
             "" if value is None else seconds(value) for value in (task.mean_s, task.longest_s, task.total_s)
         )
-        rows.add_row(escape(short_name(task.name)), str(task.count), *times, str(task.created), str(task.suspended))
+        rows.add_row(
+            escape(short_name(task.name)), str(task.count), *times, str(task.created), str(task.suspended)
+        )
     return rows
