@@ -258,7 +258,11 @@ LEAVE_CAUSE = Enumeration(
         Value(4, "full", "as many bytes as the queue may hold"),
         Value(5, "handled", "the receiver had handled all earlier messages"),
         Value(6, "sender_waits", "its sender had nothing else to do"),
-        Value(7, "age", "a thread had nothing else to do, and the parcels had waited for longer than a message costs"),
+        Value(
+            7,
+            "age",
+            "a thread had nothing else to do, and the parcels had waited for longer than a message costs",
+        ),
         Value(8, "asked", "the program asked for it, or the job ended"),
         Value(9, "room", "the transport had no room before"),
     ),
@@ -582,7 +586,7 @@ CAUSE = Enumeration(
         Value(
             22,
             "queued_parcels",
-            "workers are idle while parcels wait in the queues of their senders",
+            "workers are idle while parcels wait in queues",
             label="waiting for queued parcels",
         ),
         Value(

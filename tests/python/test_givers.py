@@ -495,7 +495,9 @@ def left(time: float, parcel: int, message: int = 1, why: LeaveCause = LeaveCaus
     return [(time, event(at(time), EventKind.PARCEL_LEFT, NO_SUBJECT, a=parcel, b=message, arg=why))]
 
 
-def answered(folder: Path, call_left: float | None = None, answer_left: float | None = None) -> tuple[Trace, ...]:
+def answered(
+    folder: Path, call_left: float | None = None, answer_left: float | None = None
+) -> tuple[Trace, ...]:
     """Rank 1 calls at 1 s, and waits from 2 s on; rank 0 computes for it from 1.5 s to 4 s, and the answer takes 1 s.
 
     When call and answer left the queues of their senders; None: that is not recorded.
@@ -572,9 +574,7 @@ def test_what_a_message_waits_for_in_a_queue_is_not_its_way(tmp_path: Path) -> N
     saved = {change.kind: change.saved_s for change in diagnosis.predictions.changes}
     assert saved[ChangeKind.NO_MESSAGE_QUEUES] == pytest.approx(0.95)
     assert saved[ChangeKind.NO_MESSAGE_LATENCY] == pytest.approx(0.55)
-    assert diagnosis.queues == Queues(
-        2, 2, pytest.approx(0.475), pytest.approx(0.7445), LeaveCause.TIME
-    )
+    assert diagnosis.queues == Queues(2, 2, pytest.approx(0.475), pytest.approx(0.7445), LeaveCause.TIME)
     chains = {chain.cause: chain for chain in diagnosis.chains if chain.process == 1}
     queued = chains[BlameCause.QUEUED_MESSAGE]
     assert (queued.begin_ns, queued.end_ns) == (4_000_000_000, 4_750_000_000)

@@ -87,7 +87,11 @@ def clean_job(random: Random, spread: float) -> Case:
     places = range(localities)
     reach = int(random.choice([1, localities]))
     partners = tuple(
-        tuple(to for to in places if to != one and min((to - one) % localities, (one - to) % localities) <= reach)
+        tuple(
+            to
+            for to in places
+            if to != one and min((to - one) % localities, (one - to) % localities) <= reach
+        )
         for one in places
     )
     program = JobProgram(workers, times, partners, (round(mean / 100),) * localities)

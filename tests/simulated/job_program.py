@@ -39,7 +39,9 @@ class JobProgram:
     def work_ns(self) -> int:
         """All that it has to compute."""
         steps = len(self.times)
-        return sum(sum(sum(own) for own in step) for step in self.times) + steps * (sum(self.packing) + _GATE_NS * self.localities)
+        return sum(sum(sum(own) for own in step) for step in self.times) + steps * (
+            sum(self.packing) + _GATE_NS * self.localities
+        )
 
     def of_locality(self, locality: int) -> TaskProgram:
         """What one locality runs."""

@@ -398,9 +398,7 @@ def slow_rank(case: Case, kind: str, severity: float, random: Random) -> Plant:
 
     def apply(case: Case, is_on: bool) -> Case:
         times = tuple(
-            tuple(
-                tuple(round(time * factor(at, is_on)) for time in own) for at, own in enumerate(step)
-            )
+            tuple(tuple(round(time * factor(at, is_on)) for time in own) for at, own in enumerate(step))
             for step in _job(case).times
         )
         return replace(case, program=replace(_job(case), times=times))

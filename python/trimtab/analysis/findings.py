@@ -333,17 +333,26 @@ def _few_threads(account: Account, regions: list[Region]) -> list[Finding]:
     At most what CPUs without a thread could do: regions of several host threads are beside each other.
     """
     findings = []
+    # The number of threads that other regions have is open to this one, too, but for its own clauses.
+    has_own_limit = any(region.threads + 0.5 > account.cpus for region in regions)
     outside_s = (account.cpus - 1) * (account.wall_s - account.parallel_s)
     idle_s = max(account.shares["serial"] * account.cpus * account.wall_s - outside_s, 0.0) / account.cpus
     for region in regions:
-        if region.nested or region.threads + 0.5 > account.cpus:
+        mean_s = region.wall_s / max(region.calls, 1)
+        # What is this short more threads do not make faster.
+        if region.nested or region.threads + 0.5 > account.cpus or mean_s <= _SMALL_REGION_S:
             continue
         findings.append(
             finding(
                 Cause.FEW_THREADS,
                 region.name,
-                f"{counted(region.threads, 'thread')} on {counted(account.cpus, 'CPU')}",
-                "raise OMP_NUM_THREADS or the num_threads clause, or remove an if clause that is false",
+                f"{counted(region.threads, 'thread')} on {counted(account.cpus, 'CPU')}, "
+                f"{counted(region.calls, 'call')} of {mean_s * 1e6:.3g} us",
+                "raise or remove its num_threads clause, or an if clause that is false: OMP_NUM_THREADS is not what limits it, since "
+                "other regions have more threads; a library may decide by the size of its data: give it more at a time"
+                if has_own_limit
+                else "raise OMP_NUM_THREADS or the num_threads clause, or remove an if clause that is false; a library may have a "
+                "setting of its own, or decide by the size of its data: give it more at a time",
                 min(region.wall_s * (1 - region.threads / account.cpus), idle_s),
             )
         )

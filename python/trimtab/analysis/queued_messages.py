@@ -29,10 +29,10 @@ _FIXED_ACTION = (
     "let parcels wait for less: a smaller TRIMTAB_PARCEL_WAIT or TRIMTAB_PARCEL_COUNT (coalescing::wait_us, count), or leave out the fixed "
     "setting (set_coalescing, job_options::standard), since the adaptive rules send at once while the receiver has nothing to do"
 )
-_ROOM_ACTION = "send less at a time, or let the receiver take messages more often: shorter tasks, or a worker more"
-_ADAPTIVE_ACTION = (
-    "call job.flush() behind the last parcel that others wait for, or let the sender look at its queues more often: shorter tasks"
+_ROOM_ACTION = (
+    "send less at a time, or let the receiver take messages more often: shorter tasks, or a worker more"
 )
+_ADAPTIVE_ACTION = "call job.flush() behind the last parcel that others wait for, or let the sender look at its queues more often: shorter tasks"
 
 
 @dataclass(frozen=True)
@@ -79,4 +79,6 @@ def queues_of(traces: Sequence[Trace]) -> Queues | None:
         return None
     p50_s, p99_s = np.percentile(wait, (50, 99)) * 1e-9
     totals = {cause: int(wait[why == cause].sum()) for cause in LeaveCause}
-    return Queues(len(wait), messages, float(p50_s), float(p99_s), max(totals, key=lambda cause: totals[cause]))
+    return Queues(
+        len(wait), messages, float(p50_s), float(p99_s), max(totals, key=lambda cause: totals[cause])
+    )

@@ -79,9 +79,7 @@ def _deviations(share: Floats, lane: Integers, time: Integers) -> Floats:
     lanes = lanes.reshape(-1)
     best, deviation = _CHANCE, np.ones(len(share))
     for barriers in range(1, min(_BARRIERS, (int(instance.max(initial=0)) + 1) // _INSTANCES) + 1):
-        _, group = np.unique(
-            np.column_stack([lane, instance % barriers]), axis=0, return_inverse=True
-        )
+        _, group = np.unique(np.column_stack([lane, instance % barriers]), axis=0, return_inverse=True)
         group = group.reshape(-1)
         own = share / _medians(share, group)[group]
         # Of the lane with the largest ones: few lanes may have what others have not.
@@ -115,7 +113,7 @@ class SharedWork:
         _, phase_place = numbered(phase)
         mean = np.bincount(phase_place, weights=work) / np.bincount(phase_place)
         equal = np.where(phase >= 0, mean[phase_place], work)
-        equal *= self._chance(work, phase, phase_place)
+        equal = equal * self._chance(np.asarray(work, np.float64), phase, phase_place)
         self._excess = (np.maximum(work - equal, 0.0) / np.maximum(work, 1.0))[self._place]
         self._scale = self._of_all_work(usual, np.where(work > 0, equal / np.maximum(work, 1.0), 1.0))
 

@@ -21,7 +21,14 @@ from trimtab.model import (
     WORKER_STATES,
     Lane,
 )
-from trimtab.model.enumerations import EVENT_KINDS, LEAVE_CAUSES, METRIC_NAMES, REGION_FLAGS, EventKind, Metric
+from trimtab.model.enumerations import (
+    EVENT_KINDS,
+    LEAVE_CAUSES,
+    METRIC_NAMES,
+    REGION_FLAGS,
+    EventKind,
+    Metric,
+)
 
 _SPANS = (EventKind.LOOP, EventKind.WAIT, EventKind.LOCK)
 

@@ -407,7 +407,7 @@ class Cause(str, Enum):
     SCHEDULING_POLICY = "another scheduling policy"  # the runtime advises another one
     PROCESS_IMBALANCE = "imbalance between processes"  # processes have unequal work
     TINY_MESSAGES = "messages too small"  # a fixed setting sends small parcels one by one
-    QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while parcels wait in the queues of their senders
+    QUEUED_PARCELS = "waiting for queued parcels"  # workers are idle while parcels wait in queues
     LATE_LOCALITY = "late locality"  # the others wait for one locality in collective operations
     SATURATED_SERVER = "saturated server"  # a communication server has no pause while senders wait
     TASK_ORDER = "order of tasks"  # tasks that others wait for were ready early, and ran late

@@ -10,6 +10,7 @@ from rich.markup import escape
 from trimtab.analysis.plain_threads import LOOKS
 from trimtab.model.report import Blamed, Report, RunPhase
 from trimtab.text.console import table
+from trimtab.text.names import short_name
 from trimtab.text.units import percent, seconds
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def blame_table(report: Report) -> Table | None:
     for blamed in report.blame[:_MOST_ROWS]:
         rows.add_row(
             blamed.cause,
-            escape(blamed.subject or blamed.reason or ""),
+            escape(short_name(blamed.subject or blamed.reason or "")),
             seconds(blamed.lane_time_s),
             percent(blamed.share),
             blamed.basis,
@@ -81,7 +82,7 @@ def path_table(report: Report) -> Table | None:
     for part in report.critical_path[:_MOST_ROWS]:
         rows.add_row(
             part.cause or "work",
-            escape(part.subject or part.reason or ""),
+            escape(short_name(part.subject or part.reason or "")),
             seconds(part.time_s),
             percent(part.share),
         )
@@ -111,7 +112,7 @@ def what_if_table(report: Report) -> Table | None:
     rows = table("if", "it would take", "between", "instead of", title=title)
     for change in report.what_if[1 : _MOST_ROWS + 1]:
         rows.add_row(
-            escape(change.change),
+            escape(short_name(change.change)),
             seconds(change.predicted_s),
             f"{seconds(change.predicted_low_s)} and {seconds(change.predicted_high_s)}",
             seconds(change.predicted_s + change.gain_s),

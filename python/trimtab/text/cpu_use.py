@@ -10,6 +10,7 @@ from rich.markup import escape
 from trimtab.analysis.cpu_use import ALL
 from trimtab.model.report import CpuUse, Report
 from trimtab.text.console import table
+from trimtab.text.names import short_name
 from trimtab.text.units import percent, seconds
 
 if TYPE_CHECKING:
@@ -52,4 +53,4 @@ def cpu_use_table(report: Report) -> Table | None:
 def _cells(use: CpuUse) -> list[str]:
     kernel = f"{seconds(use.kernel_s)} +- {seconds(use.error_s)}" if use.samples else seconds(use.kernel_s)
     faults = [f"{use.minor_faults:.3g}", f"{use.major_faults:.3g}"]
-    return [escape(use.name), seconds(use.cpu_s), kernel, seconds(use.page_fault_s), *faults]
+    return [escape(short_name(use.name)), seconds(use.cpu_s), kernel, seconds(use.page_fault_s), *faults]

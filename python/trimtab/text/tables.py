@@ -17,6 +17,7 @@ from trimtab.text.cpu_use import cpu_use_table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.idle_regions import idle_group_table, longest_idle_region_lines, task_time_table
 from trimtab.text.kernel import kernel_lines, preemptor_table, program_table, thread_table, waker_table
+from trimtab.text.names import short_name
 from trimtab.text.network import flow_table, network_line, phase_table, server_table
 from trimtab.text.processes import MOST_ROWS, grouped, process_table
 from trimtab.text.system import system_line
@@ -133,7 +134,7 @@ def _regions(report: Report, console: Console) -> None:
     shown = [(name, cell) for name, (least_width, cell) in columns.items() if console.width >= least_width]
     rows = table("region", *(name for name, _ in shown))
     for region in report.regions[:_MOST_REGIONS]:
-        rows.add_row(escape(region.name), *(cell(region) for _, cell in shown))
+        rows.add_row(escape(short_name(region.name)), *(cell(region) for _, cell in shown))
     console.print(rows)
     further = len(report.regions) - _MOST_REGIONS
     if further > 0:
@@ -148,7 +149,7 @@ def _scopes(report: Report, console: Console) -> None:
     scopes = table("scope", "count", "each", "all")
     for scope in shown[:_MOST_SCOPES]:
         times = ("" if time is None else seconds(time) for time in (scope.mean_s, scope.total_s))
-        scopes.add_row(escape(scope.name), str(scope.count), *times)
+        scopes.add_row(escape(short_name(scope.name)), str(scope.count), *times)
     console.print(scopes)
     if len(shown) > _MOST_SCOPES:
         console.print(f"and {len(shown) - _MOST_SCOPES} more scopes: --json has all")

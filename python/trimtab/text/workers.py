@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trimtab.model.enumerations import Cause
 from trimtab.model.report import Report, TaskKind, WorkerSummary
+from trimtab.text.names import short_name
 from trimtab.text.units import percent, seconds
 
 if TYPE_CHECKING:
@@ -80,5 +81,7 @@ def task_table(tasks: Sequence[TaskKind]) -> Table:
         times = (
             "" if value is None else seconds(value) for value in (task.mean_s, task.longest_s, task.total_s)
         )
-        rows.add_row(escape(task.name), str(task.count), *times, str(task.created), str(task.suspended))
+        rows.add_row(
+            escape(short_name(task.name)), str(task.count), *times, str(task.created), str(task.suspended)
+        )
     return rows

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,9 +95,7 @@ def _for_senders(moved: Intervals, own: Intervals, received: Received, senders: 
     for chosen, lanes, at_ns, left_ns in _of_each_sender(received, row, senders):
         giver[waits[chosen]], sent_at[chosen], left_at[chosen] = lanes, at_ns, left_ns
     is_known = sent_at >= 0
-    return _cut(
-        replace(moved, giver=giver), own, waits[is_known], (sent_at[is_known], left_at[is_known])
-    )
+    return _cut(replace(moved, giver=giver), own, waits[is_known], (sent_at[is_known], left_at[is_known]))
 
 
 def _ends_of_runs(own: Intervals, waits: Integers) -> Integers:
@@ -131,18 +130,23 @@ def _cut(moved: Intervals, own: Intervals, waits: Integers, at: tuple[Integers, 
         way = moved.group[waits] + (_way_of(own.groups, doing)[own.group[waits]] - own.group[waits])
         given = giver if doing is Doing.QUEUED else np.full(len(waits), NO_LANE, np.uint32)
         parts.append(_Part(low, high, way.astype(np.int32), given, Kind.RESUMING))
-    columns = {
-        "begin_ns": [part.begin_ns[part.is_there] for part in parts],
-        "end_ns": [part.end_ns[part.is_there] for part in parts],
-        "lane": [moved.lane[waits[part.is_there]] for part in parts],
-        "giver": [part.giver[part.is_there] for part in parts],
-        "group": [part.group[part.is_there] for part in parts],
-        "kind": [np.full(int(part.is_there.sum()), int(part.kind), np.int8) for part in parts],
-    }
+    there = [part.is_there for part in parts]
     others = np.ones(len(moved), np.bool_)
     others[waits] = False
-    whole = {name: np.concatenate([getattr(moved, name)[others], *new]) for name, new in columns.items()}
-    return replace(moved, **whole)
+
+    def with_parts(column: NDArray[Any], of_parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
+        new = (values[is_there] for values, is_there in zip(of_parts, there, strict=True))
+        return np.concatenate([column[others], *new])
+
+    return replace(
+        moved,
+        begin_ns=with_parts(moved.begin_ns, (part.begin_ns for part in parts)),
+        end_ns=with_parts(moved.end_ns, (part.end_ns for part in parts)),
+        lane=with_parts(moved.lane, (moved.lane[waits] for _ in parts)),
+        giver=with_parts(moved.giver, (part.giver for part in parts)),
+        group=with_parts(moved.group, (part.group for part in parts)),
+        kind=with_parts(moved.kind, (np.full(len(waits), int(part.kind), np.int8) for part in parts)),
+    )
 
 
 @dataclass(frozen=True)

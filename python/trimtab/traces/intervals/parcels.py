@@ -65,8 +65,8 @@ def sent_by(trace: Trace, lanes: Sequence[int], begin_ns: int, first_lane: int =
         place = first_lane + lanes.index(lane.id) if lane.id in lanes else NO_LANE
         places.append(np.full(len(events), place, np.int64))
     none = np.empty(0, np.int64)
-    numbers, at, lane, rank = (np.concatenate([none, *column]) for column in (number, at_ns, places, to))
-    return Sent(numbers, at, lane, rank, *_leaving(trace, numbers, at, begin_ns))
+    numbers, at, place_of, rank = (np.concatenate([none, *column]) for column in (number, at_ns, places, to))
+    return Sent(numbers, at, place_of, rank, *_leaving(trace, numbers, at, begin_ns))
 
 
 def _leaving(

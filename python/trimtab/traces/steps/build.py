@@ -188,7 +188,7 @@ class _Builder:
             round(start * self._ns),
             count + joins + np.flatnonzero(tasks.is_message),
             self._in_ns(tasks.ready[tasks.is_message]),
-            same(0, np.count_nonzero(tasks.is_message)),
+            same(0, int(np.count_nonzero(tasks.is_message))),
             delays_of(self._draft.lanes, self._draft.order[lane] * (lane >= 0) - (lane < 0), lead_ns),
             self._loops(loops, len(begin)),
         )

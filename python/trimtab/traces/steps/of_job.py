@@ -218,7 +218,12 @@ def _with_messages(
             clock_ns[links.to_step] = 0
             queued_ns[own[chosen]] = values_at(sent.left_ns - sent.at_ns, parcels, 0)
             tables.append(links)
-    return replace(whole, clock_ns=clock_ns, queued_ns=_at_most(queued_ns, whole, tables), links=StepLinks(**_columns(tables)))
+    return replace(
+        whole,
+        clock_ns=clock_ns,
+        queued_ns=_at_most(queued_ns, whole, tables),
+        links=StepLinks(**_columns(tables)),
+    )
 
 
 def _at_most(queued_ns: Integers, whole: Steps, tables: Sequence[StepLinks]) -> Integers:

@@ -1,8 +1,9 @@
 #include "trimtab/parcels/coalescing/outbox.hpp"
 
+#include <trimtab.h>
+
 #include <algorithm>
 
-#include <trimtab.h>
 #include "trimtab/parcels/coalescing/clock.hpp"
 #include "trimtab/tasks/core/asymmetric_fence.hpp"
 #include "trimtab/tasks/core/recording.hpp"

@@ -112,7 +112,7 @@ class outbox {
   struct waiting_message {
     std::vector<std::byte> head;  // the whole message, or the head of a long parcel
     long_arguments arguments;
-    std::uint64_t total = 0, sent = 0;  // bytes of a long parcel; total 0: a whole message
+    std::uint64_t total = 0, sent = 0;       // bytes of a long parcel; total 0: a whole message
     std::vector<std::uint64_t> traced = {};  // numbers in the trace of its parcels, until it has begun to leave
   };
   struct own_queue {
