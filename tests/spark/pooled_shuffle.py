@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import struct
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +19,10 @@ import shuffles
 
 NETWORK = ["group_by", "join", "tera_sort"]
 WAIT_S = 60
+POOLED = (
+    "spark.shuffle.manager=trimtab.spark.pooled.PooledShuffleManager",
+    "spark.trimtab.pooledShuffle.enabled=true",
+)
 
 
 def wide(spark: SparkSession) -> dict[str, Any]:
@@ -139,20 +144,35 @@ def wait_for(condition: Any) -> bool:
     return bool(holds)
 
 
-CHECKS = {check.__name__: check for check in (wide, programs, network, held, deleted)}
+def twice(spark: SparkSession) -> dict[str, Any]:
+    """`wide` as it is, then in another application of the same JVM with pooled files; opens of files after each, by kind."""
+    counts = Path(os.environ["SLOW_OPENS_COUNTS"])
+    before = [wide(spark)["rows"], list(struct.unpack("4Q", counts.read_bytes()))]
+    spark.stop()
+    pooled = session([*sys.argv[2:], *POOLED])
+    after = [wide(pooled)["rows"], list(struct.unpack("4Q", counts.read_bytes()))]
+    return {"stock": before, "pooled": after}
 
 
-def main() -> None:
-    check, master, *settings = sys.argv[1:]
+CHECKS = {check.__name__: check for check in (twice, programs, network, held, deleted)}
+
+
+def session(arguments: list[str]) -> SparkSession:
+    """Of MASTER KEY=VALUE..."""
+    master, *settings = arguments
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
     builder = builder.config("spark.sql.shuffle.partitions", str(shuffles.SIZES["small"].reduces))
     for setting in settings:
         key, _, value = setting.partition("=")
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    return builder.getOrCreate()
+
+
+def main() -> None:
+    spark = session(sys.argv[2:])
     spark.sparkContext.addPyFile(shuffles.__file__)
-    found = CHECKS[check](spark)
-    spark.stop()
+    found = CHECKS[sys.argv[1]](spark)
+    SparkSession.builder.getOrCreate().stop()
     print(json.dumps(found))
 
 

@@ -11,10 +11,12 @@ import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.sql.classic.SparkSession$;
+import org.apache.spark.sql.execution.SparkPlanInfo;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Sets the number of partitions of the shuffles of later queries, after what the worst stage of a query that repeats has shown, and
@@ -36,7 +38,7 @@ public final class PartitionPolicy extends SparkListener {
   private static final int DEFAULT = 200;
 
   /** A query that runs, and its stages by number. */
-  private record Query(String place, int partitions, long begin, Map<Integer, StageLoad> stages) {}
+  private record Query(String place, String key, int partitions, long begin, Map<Integer, StageLoad> stages) {}
 
   private final SparkContext context;
   private final PartitionTrial trial = new PartitionTrial(DEFAULT);
@@ -90,7 +92,15 @@ public final class PartitionPolicy extends SparkListener {
     if (isInner) return;
     var partitions = start.modifiedConfigs().get(PARTITIONS);
     int number = partitions.isDefined() ? Integer.parseInt(partitions.get()) : DEFAULT;
-    queries.put(start.executionId(), new Query(start.description(), number, start.time(), new HashMap<>()));
+    // Programs may describe all their queries with the same words; then their plans distinguish them.
+    String key = start.description() + " #" + shapeOf(start.sparkPlanInfo());
+    queries.put(start.executionId(), new Query(start.description(), key, number, start.time(), new HashMap<>()));
+  }
+
+  private static int shapeOf(SparkPlanInfo plan) {
+    int shape = plan.nodeName().hashCode();
+    for (SparkPlanInfo child : CollectionConverters.asJava(plan.children())) shape = 31 * shape + shapeOf(child);
+    return shape;
   }
 
   private void end(SparkListenerSQLExecutionEnd end) {
@@ -105,7 +115,7 @@ public final class PartitionPolicy extends SparkListener {
     if (query.stages.isEmpty()) return;
     var worst = query.stages.values().stream().max(Comparator.comparingLong(StageLoad::total));
     var proposal = worst.flatMap(stage -> stage.proposal(Math.max(context.defaultParallelism(), 1)));
-    Optional<PartitionTrial.Step> step = trial.ended(query.place, query.partitions, end.time() - query.begin, proposal);
+    Optional<PartitionTrial.Step> step = trial.ended(query.key, query.partitions, end.time() - query.begin, proposal);
     step.ifPresent(change -> apply(change, wanted, query.place));
   }
 
