@@ -92,7 +92,10 @@ def test_each_start_and_end_is_in_the_report(run: Run, compiled: Compiled, start
         watched = run(program, start, end)
         assert watched.done.returncode == 0, watched.done.stderr
         child = int(watched.done.stdout)
-        processes = {(process["pid"], tuple(process["command"][1:])): process for process in watched.report()["processes"]}
+        processes = {
+            (process["pid"], tuple(process["command"][1:])): process
+            for process in watched.report()["processes"]
+        }
         found = processes[child, (end,)]
         assert found["ended"] == ended, (end, found)
         # A process that says how it ended has said what it used by then.
@@ -115,14 +118,18 @@ def test_one_process_that_is_replaced_has_an_entry_for_each_program(run: Run, co
 
 
 def test_a_script_makes_no_folder(run: Run) -> None:
-    watched = run("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do echo $i | sed s/1/2/ | awk '{print}' >/dev/null; done")
+    watched = run(
+        "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do echo $i | sed s/1/2/ | awk '{print}' >/dev/null; done"
+    )
     assert watched.done.returncode == 0
     assert not [entry for entry in watched.directory.iterdir() if entry.is_dir()]
     report = watched.report()
     names = [process["command"][0] for process in report["processes"]]
     assert names.count("sed") == 10 and names.count("awk") == 10 and names.count("sh") == 1
     # What is counted at the end of a process is there without a folder.
-    process = next(process for process in open_run(watched.directory).processes if process.command[0] == "sed")
+    process = next(
+        process for process in open_run(watched.directory).processes if process.command[0] == "sed"
+    )
     counted = {process.counters[number].name for number in set(process.samples["counter"].tolist())}
     assert {"minor page faults", "peak resident memory", "kernel time"} <= counted
 

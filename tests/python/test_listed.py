@@ -30,7 +30,9 @@ COUNTER = name(NameTag.COUNTER, struct.pack("<II", 1, 1), "minor page faults", "
 SAMPLE = name(NameTag.SAMPLE, struct.pack("<QIId", 2_000, 1, NO_LANE, 42.0))
 
 
-def page(pid: int, start: int = 1_000, names: bytes = FACT + COUNTER + SAMPLE, command: bytes = b"sh\0-c\0:\0") -> bytes:
+def page(
+    pid: int, start: int = 1_000, names: bytes = FACT + COUNTER + SAMPLE, command: bytes = b"sh\0-c\0:\0"
+) -> bytes:
     import numpy as np
 
     head = np.zeros(1, layout.FILE_HEADER)
@@ -147,7 +149,10 @@ def test_a_list_that_is_no_file_is_named(listed: Callable[..., Path]) -> None:
     (run / "node3.processes").symlink_to("node1.processes")
     read = open_run(run)
     assert len(read.processes) == 1
-    assert [entry.what for entry in read.left_out] == ["processes in node2.processes", "processes in node3.processes"]
+    assert [entry.what for entry in read.left_out] == [
+        "processes in node2.processes",
+        "processes in node3.processes",
+    ]
     with pytest.raises(RunError, match="named pipe"):
         list(pages_of(run / "node2.processes"))
 

@@ -14,6 +14,7 @@ from trimtab.live.model import Look
 from trimtab.live.process import LiveProcess, ProcessChanges
 from trimtab.live.targets import folders_of, is_alive, pages_of_run
 from trimtab.model import RunError
+from trimtab.readers.listed import ListedPage
 from trimtab.symbols import Symbols
 
 # New processes and ranks are looked for this often.

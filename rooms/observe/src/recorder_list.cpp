@@ -47,7 +47,8 @@ int recorder::leave_list() noexcept {
   return error;
 }
 
-// The folder is complete before the page is withdrawn: a process that dies in between is in both, and readers take the folder.
+// The folder is complete before the page is withdrawn: a process that dies in between is in both, and readers take the
+// folder.
 int recorder::leave_list_under_lock() noexcept {
   if (!m_is_listed.load(std::memory_order_relaxed)) return 0;
   if (m_folder_error != 0) return m_folder_error;

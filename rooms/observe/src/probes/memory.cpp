@@ -49,25 +49,31 @@ class memory_probe final : public probe {
     m_has_nodes = false;
     start_nodes(to);
     const base::ticks at = base::now();
+    m_levels_read = at;
     if (has_resident) to.sample(m_resident, no_lane, resident, at);
     if (has_available) to.sample(m_available, no_lane, available, at);
     return true;
   }
 
   void sample(recorder& to, base::ticks at) noexcept override {
-    double bytes = 0;
-    if (m_resident != 0 && read_resident(bytes)) to.sample(m_resident, no_lane, bytes, at);
-    if (m_available != 0 && read_available(bytes)) to.sample(m_available, no_lane, bytes, at);
+    sample_levels(to, at);
+    sample_usage(to, at);
+    if (m_has_nodes && m_samples++ % samples_between_nodes == first_of_nodes) look_at_nodes(to, at);
+  }
+
+  void sample_usage(recorder& to, base::ticks at) noexcept {
     const cpu_usage used = usage_of_process().since(m_before);
     if (!m_is_cost_known && used.minor_faults >= least_faults) record_page_cost(to, at);
-    if (m_has_nodes && m_samples++ % samples_between_nodes == first_of_nodes) look_at_nodes(to, at);
     to.sample(m_minor_faults, no_lane, static_cast<double>(used.minor_faults), at);
     to.sample(m_major_faults, no_lane, static_cast<double>(used.major_faults), at);
     to.sample(m_kernel_time, no_lane, static_cast<double>(used.kernel_ns) * 1e-9, at);
   }
 
   void stop(recorder& to, base::ticks at) noexcept override {
-    sample(to, at);
+    // A process without lanes starts and stops at the same moment, when it ends.
+    if (base::now() > m_levels_read + static_cast<base::ticks>(to.ticks_of_ns(least_between_levels_ns)))
+      sample_levels(to, at);
+    sample_usage(to, at);
     double bytes = 0;
     if (read_kilobytes("status", "VmHWM", bytes)) to.sample(m_peak, no_lane, bytes, at);
     // The kernel looks at each page for that.
@@ -86,7 +92,14 @@ class memory_probe final : public probe {
   static constexpr std::uint64_t least_faults = 4096;
   // Pages are looked up when arrays have been filled, and then every few seconds.
   static constexpr unsigned samples_between_nodes = 32, first_of_nodes = 2;
+  static constexpr double least_between_levels_ns = 200'000;
   static constexpr double least_looked_through = 50e6, most_looked_through = 2e9;
+
+  void sample_levels(recorder& to, base::ticks at) noexcept {
+    double bytes = 0;
+    if (m_resident != 0 && read_resident(bytes)) to.sample(m_resident, no_lane, bytes, at);
+    if (m_available != 0 && read_available(bytes)) to.sample(m_available, no_lane, bytes, at);
+  }
 
   void record_page_cost(recorder& to, base::ticks at) noexcept {
     m_is_cost_known = true;
@@ -174,6 +187,7 @@ class memory_probe final : public probe {
   std::uint32_t m_fullest_node = 0;
   std::uint32_t m_remote = 0;
   std::uint32_t m_distance = 0;
+  base::ticks m_levels_read = 0;
   cpu_usage m_before;
 };
 

@@ -65,8 +65,8 @@ constinit slot_table<slot> slots;
 // Each migration takes a switch, so a thread that has hardly been switched has hardly migrated.
 constexpr std::uint64_t few_switches = 16;
 
-// Of the first thread, at the begin of the program. Most programs begin in a process that has done next to nothing: for these
-// two files of /proc less are read, which take as long as all others.
+// Of the first thread, at the begin of the program. Most programs begin in a process that has done next to nothing: for
+// these two files of /proc less are read, which take as long as all others.
 thread_figures read_before(std::uint32_t tid) noexcept {
   const proc_threads threads("");
   rusage usage{};

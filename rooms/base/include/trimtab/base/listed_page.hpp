@@ -1,6 +1,6 @@
-// A page of a process in a file that many processes share, for what is too short to be worth files of its own: to make a
-// file takes 5 us to 0.7 ms, to add a page 4 us. Each process adds one page at the file's end and writes only there. Nobody
-// maps the file: if somebody cuts it off, no process ends. Holds no descriptor and allocates nothing.
+// A page of a process in a file that many processes share, for what is too short to be worth files of its own: a file costs
+// an inode and an entry in a folder, a page one write. Each process adds one page at the file's end and writes only there.
+// Nobody maps the file: if somebody cuts it off, no process ends. Holds no descriptor and allocates nothing.
 // Not thread-safe, but `write` may be called while another thread calls it: the later one stands.
 #pragma once
 

@@ -43,8 +43,8 @@ struct recorder_options {
   record_level level = record_level::profile;
   std::uint64_t max_trace_bytes = std::uint64_t{1} << 30;
   keep kept = keep::first;
-  std::int64_t rank = -1;               // in the job that the process belongs to; -1: in none
-  std::int64_t job_size = -1;           // ranks of that job; -1: not known
+  std::int64_t rank = -1;      // in the job that the process belongs to; -1: in none
+  std::int64_t job_size = -1;  // ranks of that job; -1: not known
   // Begins as a page in the run's list of processes (RUN/<host>.processes); a folder is made when it is needed: by the first
   // lane, or the first name or sample that the page has no room for. Most processes of a script never need one.
   bool is_listed = false;
@@ -60,7 +60,8 @@ class recorder {
  public:
   static constexpr std::uint32_t max_lanes = 1u << 14;
 
-  // Makes RUN/<host>-<pid>-<n>/ with its tables, or adds a page to the list of processes. Returns 0 or an errno; on failure the recorder stays off.
+  // Makes RUN/<host>-<pid>-<n>/ with its tables, or adds a page to the list of processes. Returns 0 or an errno; on failure
+  // the recorder stays off.
   int open(const recorder_options& options) noexcept;
 
   // The program ends in an orderly way (exit, or exec about to replace it). Idempotent; lanes may go on.
