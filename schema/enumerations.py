@@ -759,13 +759,40 @@ COUNTER_NAME = Enumeration(
         Value(
             10, "first_thread_time", "CPU time of the process's first thread", label="first thread's CPU time"
         ),
-        Value(11, "arena_waits", "threads waited for the lock of an arena", label="waits for arenas of malloc"),
-        Value(12, "memory_map_waits", "threads were blocked: memory map or page faults", label="waits for the memory map"),
-        Value(13, "arena_waiters", "threads that have waited for the lock of an arena", label="threads that waited for arenas"),
+        Value(
+            11, "arena_waits", "threads waited for the lock of an arena", label="waits for arenas of malloc"
+        ),
+        Value(
+            12,
+            "memory_map_waits",
+            "threads were blocked: memory map or page faults",
+            label="waits for the memory map",
+        ),
+        Value(
+            13,
+            "arena_waiters",
+            "threads that have waited for the lock of an arena",
+            label="threads that waited for arenas",
+        ),
         Value(14, "arenas", "arenas that malloc has", label="arenas of malloc"),
-        Value(15, "fullest_node", "share of the pages on the node that has most of them", label="pages on the fullest node"),
-        Value(16, "remote_pages", "share of the pages that are not on a thread's node", label="pages on other nodes"),
-        Value(17, "node_distance", "distance of the fullest node, relative to a thread's own", label="distance of the fullest node"),
+        Value(
+            15,
+            "fullest_node",
+            "share of the pages on the node that has most of them",
+            label="pages on the fullest node",
+        ),
+        Value(
+            16,
+            "remote_pages",
+            "share of the pages that are not on a thread's node",
+            label="pages on other nodes",
+        ),
+        Value(
+            17,
+            "node_distance",
+            "distance of the fullest node, relative to a thread's own",
+            label="distance of the fullest node",
+        ),
     ),
     is_text=True,
     is_written=True,
