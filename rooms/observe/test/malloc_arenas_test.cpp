@@ -35,7 +35,8 @@ TEST(malloc_arenas, of_this_process) {
   std::vector<std::thread> threads;
   for (std::uint32_t i = 0; i < more; ++i) {
     threads.emplace_back([&] {
-      free(malloc(5000));
+      void* volatile const block = malloc(5000);  // no compiler may leave it out
+      free(block);
       all_have.arrive_and_wait();
     });
   }
