@@ -25,6 +25,7 @@ from trimtab.analysis.queued_messages import Queues, queues_of
 from trimtab.analysis.run_phases import RunPhase, phases_of
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
+from trimtab.readers.files import release_pages
 from trimtab.traces import Trace
 from trimtab.traces.intervals import (
     Doing,
@@ -40,8 +41,8 @@ from trimtab.traces.intervals import (
 from trimtab.traces.recorded_part import recorded_part
 from trimtab.traces.steps import Member, StepDraft, draft_of_lanes, steps_of_job
 
-# Of a process whose steps are replayed: more take gigabytes.
-_MOST_PIECES = 8_000_000
+# Of a process whose steps are replayed: more take ten gigabytes.
+_MOST_PIECES = 32_000_000
 # The share of core time (docs/reference/metrics.md, "Shares") that each kind of waiting is part of.
 SHARES = {
     Doing.JOIN: "barrier_wait",
@@ -165,6 +166,8 @@ def diagnosis_of(
     draft = _draft(lanes) if unknown_s == 0 else None
     pieces = lanes.without_events()
     del lanes  # of a long trace these take gigabytes
+    for lane in trace.process.lanes:
+        release_pages(lane.events)
     steps = draft.steps() if draft is not None else None
     del draft
     intervals = pieces.intervals()

@@ -52,7 +52,9 @@ class Division:
         links = self._from_parts(links, count, first, length_ns)
         return np.concatenate([table, joins]), self._into_parts(links, count, first, first_join)
 
-    def _from_parts(self, links: compiled.Table, count: int, first: Integers, length_ns: Any) -> compiled.Table:
+    def _from_parts(
+        self, links: compiled.Table, count: int, first: Integers, length_ns: Any
+    ) -> compiled.Table:
         """What waits for the step waits for all parts. What comes in the middle of the step comes in the middle of a part."""
         place = np.full(count, -1, np.int64)
         place[self.steps] = np.arange(len(self.steps))
@@ -79,7 +81,9 @@ class Division:
         links["from_step"][middle[is_later]] = first[giver[middle]][is_later] + comes_in[is_later] - 1
         return np.concatenate([links, copies])
 
-    def _into_parts(self, links: compiled.Table, count: int, first: Integers, first_join: int) -> compiled.Table:
+    def _into_parts(
+        self, links: compiled.Table, count: int, first: Integers, first_join: int
+    ) -> compiled.Table:
         """With joins in place of the steps that wait, and links from each join to the parts of its step."""
         join = np.arange(count)
         join[self.steps] = first_join + np.arange(len(self.steps))

@@ -104,7 +104,9 @@ class Eligibility:
         stays = self.table.stays
         is_chosen = (stays.state == state) & self._is_of(stays, subject)
         # Without the steps: of millions of tasks these take long to be sorted.
-        integral = sums_before(stays.begin_ns[is_chosen], edges_ns) - sums_before(stays.end_ns[is_chosen], edges_ns)
+        integral = sums_before(stays.begin_ns[is_chosen], edges_ns) - sums_before(
+            stays.end_ns[is_chosen], edges_ns
+        )
         return np.diff(integral) / np.maximum(np.diff(edges_ns), 1)
 
     @cached_property

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.readers.files import release_pages
 from trimtab.traces import Trace
 from trimtab.traces.arrows import Placed, edges_of
 from trimtab.traces.columns import ordered
@@ -53,4 +54,5 @@ def _ends(trace: Trace, events: Placed, lanes: tuple[int, ...]) -> tuple[Integer
         own = np.flatnonzero(numbers == number)
         lane_of[own] = place
         ticks[own] = by_id[number].events["ticks"][events["at"][own]].astype(np.int64) - start
+        release_pages(by_id[number].events)
     return lane_of, np.rint(np.maximum(ticks, 0) * trace.process.ns_per_tick).astype(np.int64)

@@ -42,10 +42,11 @@ def compare_runs(before: str, after: str, as_json: bool, html: Path | None) -> N
         fail(f"--html: expected one run on each side, found {len(sides[0])} and {len(sides[1])}")
     reports: list[list[Report]] = [[], []]
     kept = [KeptIntervals() for _ in sides] if html is not None else []
+    all_kept: list[KeptIntervals | None] = [*kept] or [None, None]
     prepare_for_long_arrays()
     try:
         with progress("reading the runs", sum(map(len, sides))) as advance:
-            for side, found_runs, own_kept in zip(sides, reports, kept or [None, None], strict=True):
+            for side, found_runs, own_kept in zip(sides, reports, all_kept, strict=True):
                 for run in side:
                     found_runs.append(run.report(own_kept))
                     advance(1)

@@ -550,7 +550,9 @@ def _write_page(report: Report, directory: Path, html: Path, kept: KeptIntervals
     from trimtab.text.progress import progress
 
     with progress("drawing the lanes"):
-        lanes = lane_page(Source(directory, event_log_of(directory)).run(), kept=() if kept is None else (kept,))
+        lanes = lane_page(
+            Source(directory, event_log_of(directory)).run(), kept=() if kept is None else (kept,)
+        )
     write_html(report, html, lanes)
 
 

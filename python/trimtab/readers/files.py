@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,6 +127,16 @@ def _contents(stream: BinaryIO, page: bytes, size: int, used: int) -> Any:
     if used <= min(_READ_WHOLE, size):
         return np.frombuffer(page + stream.read(used - layout.HEADER_BYTES), dtype=np.uint8)
     return np.memmap(stream, dtype=np.uint8, mode="r", shape=(size,))
+
+
+def release_pages(records: Any) -> None:
+    """Pages of a mapped file no longer count as this process's memory; they are mapped again where records are looked at once more.
+
+    Of records that are in no file, nothing happens.
+    """
+    mapped = getattr(records, "_mmap", None)
+    if mapped is not None and not records.flags.writeable:
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def second_header(file: File, dtype: np.dtype[np.void]) -> dict[str, Any]:

@@ -73,7 +73,8 @@ def lane_page(*runs: Run, is_served: bool = False, kept: Sequence[KeptIntervals]
     drawn: list[LaneTiles] = []
     processes: list[dict[str, Any]] = []
     left_out = 0
-    for letter, run, own_kept in zip(ascii_uppercase, runs, kept or [None] * len(runs), strict=False):
+    all_kept: Sequence[KeptIntervals | None] = kept or [None] * len(runs)
+    for letter, run, own_kept in zip(ascii_uppercase, runs, all_kept, strict=False):
         traces = traces_of(run)
         own = tiles_of(
             traces,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from trimtab.model import CAUSES, Process
 from trimtab.model.enumerations import EventKind, WaitCause
+from trimtab.readers.files import release_pages
 from trimtab.traces.columns import Groups, ordered
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.lock_turns import Entries, lock_entries
@@ -141,9 +142,7 @@ def edges_of(process: Process) -> Edges:
         created, ready = (placed[~np.isin(placed["a"], received)] for placed in (created, ready))
     resumed_by_other = edges[edges["arg"] != WaitCause.OTHER]
     enabled = _enabled(ready, created)
-    given = parts.led_to_by(
-        resumed_by_other, parts.next(resumed_by_other["b"], resumed_by_other["ticks"])
-    )
+    given = parts.led_to_by(resumed_by_other, parts.next(resumed_by_other["b"], resumed_by_other["ticks"]))
     pairs: list[tuple[int | Integers, tuple[Placed, Placed]]] = [
         (EdgeKind.LOCK, _handed_over(process)),
         (EdgeKind.DEPENDS, _dependences(parts, edges[edges["arg"] == WaitCause.OTHER])),
@@ -232,6 +231,7 @@ def _placed(process: Process, kinds: tuple[int, ...]) -> Placed:
                 placed[name] = block[name][at]
             placed["lane"], placed["at"] = lane.id, at + low
             placed_parts.append(placed)
+        release_pages(lane.events)
     return np.concatenate(placed_parts)
 
 
@@ -293,6 +293,8 @@ def _first(events: Placed, numbers: NDArray[np.uint64]) -> Integers:
 def _handed_over(process: Process) -> tuple[Placed, Placed]:
     """From who had a lock to who waited for it and had it next."""
     entries = lock_entries(process)
+    for lane in process.lanes:
+        release_pages(lane.events)
     to = entries.handed_over(process.ns_per_tick)
     return _entries_at(entries, to - 1, entries.left()), _entries_at(entries, to, entries.entered)
 

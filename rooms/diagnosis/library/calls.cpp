@@ -10,9 +10,10 @@ constexpr std::size_t most_arguments = 8;
 using arguments = std::array<std::uint64_t, most_arguments>;
 
 // Functions that take whole numbers and pointers, and answer with a code. In the calling conventions of Linux on x86-64 and
-// AArch64 each of these takes a register or a place of eight bytes on the stack, and a function may be given more than it takes.
-using function = int (*)(std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
-                         std::uint64_t);
+// AArch64 each of these takes a register or a place of eight bytes on the stack, and a function may be given more than it
+// takes.
+using function = int (*)(std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+                         std::uint64_t, std::uint64_t);
 static_assert(sizeof(function) == sizeof(std::uint64_t));
 
 struct call_table {

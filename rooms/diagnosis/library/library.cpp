@@ -170,9 +170,10 @@ __attribute__((visibility("default"))) std::size_t trimtab_charges(const interva
 }
 
 __attribute__((visibility("default"))) std::size_t trimtab_blame_of_charges(const charge_table* table, blame_sum* to,
-                                                                            std::size_t room, const text_room* error) noexcept {
-  return results([&] { return sums_of_charges({table->intervals, table->count}, {table->charges, table->charge_count}); }, to,
-                 room, error);
+                                                                            std::size_t room,
+                                                                            const text_room* error) noexcept {
+  return results([&] { return sums_of_charges({table->intervals, table->count}, {table->charges, table->charge_count}); },
+                 to, room, error);
 }
 
 __attribute__((visibility("default"))) std::size_t trimtab_critical_path(const interval_table* table, path_part* to,
@@ -202,8 +203,9 @@ __attribute__((visibility("default"))) std::size_t trimtab_order(const std::uint
 }
 
 // `to` has a place for each moment.
-__attribute__((visibility("default"))) std::size_t trimtab_sums_before(const moment_table* wanted, const std::int64_t* points,
-                                                                       std::size_t count, std::int64_t* to) noexcept {
+__attribute__((visibility("default"))) std::size_t trimtab_sums_before(const moment_table* wanted,
+                                                                       const std::int64_t* points, std::size_t count,
+                                                                       std::int64_t* to) noexcept {
   try {
     sums_before({points, count}, {wanted->moment, wanted->count}, {to, wanted->count});
     return wanted->count;
@@ -216,7 +218,8 @@ __attribute__((visibility("default"))) std::size_t trimtab_sums_before(const mom
 __attribute__((visibility("default"))) std::size_t trimtab_largest_of_kinds(const number_table* table, std::size_t most,
                                                                             std::int64_t* to, std::size_t room) noexcept {
   try {
-    const std::vector<std::int64_t> rows = largest_of_kinds({table->kinds, table->count}, {table->numbers, table->count}, most);
+    const std::vector<std::int64_t> rows =
+        largest_of_kinds({table->kinds, table->count}, {table->numbers, table->count}, most);
     std::copy_n(rows.begin(), std::min(room, rows.size()), to);
     return rows.size();
   } catch (const std::exception&) {

@@ -229,8 +229,8 @@ class simulation {
 
   void come_to(std::uint32_t place) { follow_from(place, m_now_ns - m_links[place].latency_ns); }
 
-  // Links of one step and base from `place` on, whose latencies count from `base_ns`. What comes now is done at once. Only the
-  // next link is among the events, so that these are few: a step may have links to all others.
+  // Links of one step and base from `place` on, whose latencies count from `base_ns`. What comes now is done at once. Only
+  // the next link is among the events, so that these are few: a step may have links to all others.
   void follow_from(std::uint32_t place, std::int64_t base_ns) {
     const link& first = m_links[place];
     const std::uint32_t end = m_first_link[first.from + 1];
@@ -244,8 +244,9 @@ class simulation {
     }
   }
 
-  // A step waits for no other any more. Lanes look for steps when all that happens at this moment has happened, so that it does not
-  // matter when the step joins its pool. A step without a lane begins at once, and may have links that come now, too: it is queued.
+  // A step waits for no other any more. Lanes look for steps when all that happens at this moment has happened, so that it
+  // does not matter when the step joins its pool. A step without a lane begins at once, and may have links that come now,
+  // too: it is queued.
   void has_all(step_index at) {
     if (m_program.steps[at].pool == no_pool && !m_steps[at].has_lane)
       m_events.emplace(m_now_ns, event_kind::ready, at);
