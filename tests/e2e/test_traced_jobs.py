@@ -107,7 +107,7 @@ def test_the_wait_in_the_queue_of_a_sender_is_a_cause_of_its_own(
         trimtab, run, 2, transport, workload("job_planted"), "--severity", "0", "--steps", "10", "--no-check"
     )
     waits = waits_in_queues(run)
-    by_clock = [wait_s for wait_s, why in waits if why == LeaveCause.TIME]
+    by_clock = [wait_s for wait_s, cause in waits if cause == LeaveCause.TIME]
     # Some leave earlier since the job asks for it: when it opens and ends.
     assert len(by_clock) >= 10 and min(by_clock) >= 0.004, waits
     report: dict[str, Any] = json.loads(finished([trimtab, "report", str(run), "--json"]).stdout)
@@ -133,10 +133,10 @@ def waits_in_queues(run: Path) -> list[tuple[float, int]]:
         sent, left = (
             events[events["kind"] == kind] for kind in (EventKind.PARCEL_SENT, EventKind.PARCEL_LEFT)
         )
-        since = dict(zip(sent["a"].tolist(), sent["ticks"].tolist(), strict=True))
+        sent_ticks = dict(zip(sent["a"].tolist(), sent["ticks"].tolist(), strict=True))
         waits += [
-            ((ticks - since[parcel]) * process.tick_s, why)
-            for ticks, parcel, why in zip(
+            ((ticks - sent_ticks[parcel]) * process.tick_s, cause)
+            for ticks, parcel, cause in zip(
                 left["ticks"].tolist(), left["a"].tolist(), left["arg"].tolist(), strict=True
             )
         ]

@@ -490,9 +490,11 @@ def test_who_waits_for_a_message_waits_for_its_sender(tmp_path: Path, begin: flo
     assert sum(part.seconds for part in diagnosis.path) == pytest.approx(10 + begin)
 
 
-def left(time: float, parcel: int, message: int = 1, why: LeaveCause = LeaveCause.TIME) -> list[Any]:
+def leaves_queue(
+    time: float, parcel: int, message: int = 1, cause: LeaveCause = LeaveCause.TIME
+) -> list[Any]:
     """It leaves the queue of its sender."""
-    return [(time, event(at(time), EventKind.PARCEL_LEFT, NO_SUBJECT, a=parcel, b=message, arg=why))]
+    return [(time, event(at(time), EventKind.PARCEL_LEFT, NO_SUBJECT, a=parcel, b=message, arg=cause))]
 
 
 def answered(
@@ -509,14 +511,14 @@ def answered(
         instant(1.5, EventKind.PARCEL_RECEIVED, 9, 3, 1),
         task(1.5, 4, 9),
         instant(4, EventKind.PARCEL_SENT, 10, 9, 1),
-        *([left(answer_left, 10)] if answer_left is not None else []),
+        *([leaves_queue(answer_left, 10)] if answer_left is not None else []),
     ]
     receiver = [
         state(0, WorkerState.RUNS),
         instant(0, EventKind.TASK_CREATED, 7),
         [(0, event(at(0), EventKind.TASK_BEGIN, OTHER_TASK, 7))],
         instant(1, EventKind.PARCEL_SENT, 3, 7),
-        *([left(call_left, 3)] if call_left is not None else []),
+        *([leaves_queue(call_left, 3)] if call_left is not None else []),
         [(2, event(at(2), EventKind.TASK_SUSPENDED, OTHER_TASK, 7, arg=WaitCause.FUTURE))],
         state(2, WorkerState.IDLE),
         instant(5, EventKind.ANSWER_RECEIVED, 7, 10),

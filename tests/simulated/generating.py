@@ -88,11 +88,12 @@ def clean_job(random: Random, spread: float) -> Case:
     reach = int(random.choice([1, localities]))
     partners = tuple(
         tuple(
-            to
-            for to in places
-            if to != one and min((to - one) % localities, (one - to) % localities) <= reach
+            receiver
+            for receiver in places
+            if receiver != sender
+            and min((receiver - sender) % localities, (sender - receiver) % localities) <= reach
         )
-        for one in places
+        for sender in places
     )
     program = JobProgram(workers, times, partners, (round(mean / 100),) * localities)
     machine = Machine(workers, wake_ns=round(random.uniform(2, 6) * US))

@@ -39,7 +39,7 @@ class JobProgram:
     def work_ns(self) -> int:
         """All that it has to compute."""
         steps = len(self.times)
-        return sum(sum(sum(own) for own in step) for step in self.times) + steps * (
+        return sum(sum(sum(times) for times in step) for step in self.times) + steps * (
             sum(self.packing) + _GATE_NS * self.localities
         )
 
@@ -54,7 +54,7 @@ class JobProgram:
             packed = len(tasks)
             # The gate of a step has the same number in every locality.
             gate = packed + 1
-            sends = tuple((to, gate) for to in self.partners[locality])
+            sends = tuple((receiver, gate) for receiver in self.partners[locality])
             tasks.append(
                 Task("pack", self.packing[locality], inputs=tuple(range(first, packed)), sends=sends)
             )

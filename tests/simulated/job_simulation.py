@@ -64,12 +64,12 @@ class _Outbox:
         self.leave(self.job.network[self.sender], LeaveCause.TIME)
         yield from ()
 
-    def leave(self, lane: LaneRecorder, why: LeaveCause) -> None:
+    def leave(self, lane: LaneRecorder, cause: LeaveCause) -> None:
         letters, self.queue = self.queue, []
         self.messages += 1
         now = self.job.engine.now
         for letter in letters:
-            lane.event(now, EventKind.PARCEL_LEFT, NO_SUBJECT, letter.parcel, self.messages, why)
+            lane.event(now, EventKind.PARCEL_LEFT, NO_SUBJECT, letter.parcel, self.messages, cause)
         self.job.left(self.sender, len(letters))
         self.job.engine.start(self._arrive(letters), self.job.program.wire_ns)
 
@@ -88,7 +88,11 @@ class _Job:
         self.parcels = [_FIRST_PARCEL for _ in places]
         self.waiting = [0 for _ in places]
         self.emptied = [Signal(self.engine) for _ in places]
-        self.outboxes = {(one, to): _Outbox(self, one, to) for one in places for to in program.partners[one]}
+        self.outboxes = {
+            (sender, receiver): _Outbox(self, sender, receiver)
+            for sender in places
+            for receiver in program.partners[sender]
+        }
         self.simulations = [
             TaskSimulation(program.of_locality(place), machine, seed + place, _Port(self, place))
             for place in places

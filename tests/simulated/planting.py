@@ -398,7 +398,10 @@ def slow_rank(case: Case, kind: str, severity: float, random: Random) -> Plant:
 
     def apply(case: Case, is_on: bool) -> Case:
         times = tuple(
-            tuple(tuple(round(time * factor(at, is_on)) for time in own) for at, own in enumerate(step))
+            tuple(
+                tuple(round(time * factor(locality, is_on)) for time in times)
+                for locality, times in enumerate(step)
+            )
             for step in _job(case).times
         )
         return replace(case, program=replace(_job(case), times=times))
@@ -419,8 +422,8 @@ def slow_sender(case: Case, kind: str, severity: float, random: Random) -> Plant
             return replace(case, program=replace(program, packing=longer))
         times = tuple(
             tuple(
-                tuple(time + (packing // len(own) if at == slow else 0) for time in own)
-                for at, own in enumerate(step)
+                tuple(time + (packing // len(times) if locality == slow else 0) for time in times)
+                for locality, times in enumerate(step)
             )
             for step in program.times
         )

@@ -42,27 +42,27 @@ class Queues:
     Attributes:
         parcels, messages: how many, and in how many messages.
         p50_s, p99_s: how long they were in the queues: median, 99th percentile.
-        why: what ended most of that time.
+        chief_cause: what ended most of that time.
     """
 
     parcels: int
     messages: int
     p50_s: float
     p99_s: float
-    why: LeaveCause
+    chief_cause: LeaveCause
 
     def __str__(self) -> str:
         return (
             f"{counted(self.parcels, 'parcel')} left in {counted(self.messages, 'message')}, {self.p50_s * 1e6:.3g} us after they "
-            f"had been queued in the median (99th percentile {self.p99_s * 1e6:.3g} us), most of that time until {_WORDS[self.why]}"
+            f"had been queued in the median (99th percentile {self.p99_s * 1e6:.3g} us), most of that time until {_WORDS[self.chief_cause]}"
         )
 
     @property
     def action(self) -> str:
         """What shortens that time."""
-        if self.why in _FIXED:
+        if self.chief_cause in _FIXED:
             return _FIXED_ACTION
-        return _ROOM_ACTION if self.why is LeaveCause.ROOM else _ADAPTIVE_ACTION
+        return _ROOM_ACTION if self.chief_cause is LeaveCause.ROOM else _ADAPTIVE_ACTION
 
 
 def queues_of(traces: Sequence[Trace]) -> Queues | None:
@@ -70,15 +70,15 @@ def queues_of(traces: Sequence[Trace]) -> Queues | None:
     waits, reasons, messages = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
     for trace in traces:
         sent = sent_by(trace, (), 0)
-        is_known = sent.why >= 0
-        waits.append((sent.left_ns - sent.at_ns)[is_known])
-        reasons.append(sent.why[is_known])
-        messages += len(np.unique(np.column_stack([sent.to, sent.message])[is_known], axis=0))
-    wait, why = np.concatenate(waits), np.concatenate(reasons)
+        is_recorded = sent.leave_cause >= 0
+        waits.append((sent.left_ns - sent.at_ns)[is_recorded])
+        reasons.append(sent.leave_cause[is_recorded])
+        messages += len(np.unique(np.column_stack([sent.to, sent.message])[is_recorded], axis=0))
+    wait, causes = np.concatenate(waits), np.concatenate(reasons)
     if not len(wait):
         return None
     p50_s, p99_s = np.percentile(wait, (50, 99)) * 1e-9
-    totals = {cause: int(wait[why == cause].sum()) for cause in LeaveCause}
+    totals = {cause: int(wait[causes == cause].sum()) for cause in LeaveCause}
     return Queues(
         len(wait), messages, float(p50_s), float(p99_s), max(totals, key=lambda cause: totals[cause])
     )

@@ -81,10 +81,10 @@ def _deviations(share: Floats, lane: Integers, time: Integers) -> Floats:
     for barriers in range(1, min(_BARRIERS, (int(instance.max(initial=0)) + 1) // _INSTANCES) + 1):
         _, group = np.unique(np.column_stack([lane, instance % barriers]), axis=0, return_inverse=True)
         group = group.reshape(-1)
-        own = share / _medians(share, group)[group]
+        relative = share / _medians(share, group)[group]
         # Of the lane with the largest ones: few lanes may have what others have not.
-        if (spread := float(_medians(np.abs(own - 1.0), lanes).max(initial=0.0))) <= best:
-            best, deviation = _CLEARLY * spread, own
+        if (spread := float(_medians(np.abs(relative - 1.0), lanes).max(initial=0.0))) <= best:
+            best, deviation = _CLEARLY * spread, relative
     return deviation
 
 
@@ -128,13 +128,13 @@ class SharedWork:
         named = np.flatnonzero(subject != NO_SUBJECT)[::-1]  # the first step of each part comes last
         kind[self._place[named]], lane[self._place] = subject[named], steps.lane
         mean = np.bincount(phase_place, weights=work) / np.bincount(phase_place)
-        latest = np.zeros(len(mean), np.int64)  # when the last step of each instance began
-        np.maximum.at(latest, phase_place[self._place], steps.begin_ns)
+        begin_ns = np.zeros(len(mean), np.int64)  # when the last step of each instance began
+        np.maximum.at(begin_ns, phase_place[self._place], steps.begin_ns)
         known = np.flatnonzero((phase >= 0) & (work > 0) & (kind != NO_SUBJECT))
-        for one in different(kind[known]).tolist():
-            own = known[kind[known] == one]
-            share = work[own] / mean[phase_place[own]]
-            chance[own] = _deviations(share, lane[own], latest[phase_place[own]])
+        for region in different(kind[known]).tolist():
+            cells = known[kind[known] == region]
+            share = work[cells] / mean[phase_place[cells]]
+            chance[cells] = _deviations(share, lane[cells], begin_ns[phase_place[cells]])
         return chance
 
     def _of_all_work(self, usual: Floats, scale: Floats) -> Floats:

@@ -116,9 +116,9 @@ class LaneParts:
         ticks = slices.ticks[changing]
         begin_of = small(np.append(changing, -1), len(slices))  # -1: none
         owner = np.where(inner >= 0, owner[inner], -1)
-        is_gone = (owner >= 0) & (ticks >= left_at(slices, lane.events, changing, parent)[owner])
-        own_inner = begin_of[np.where(is_gone & (inner == owner), -1, inner)]
-        own_owner = begin_of[np.where(is_gone, -1, owner)]
+        has_left = (owner >= 0) & (ticks >= left_at(slices, lane.events, changing, parent)[owner])
+        own_inner = begin_of[np.where(has_left & (inner == owner), -1, inner)]
+        own_owner = begin_of[np.where(has_left, -1, owner)]
         is_long = ticks[1:] > ticks[:-1] if len(ticks) else np.empty(0, np.bool_)
         works = changing[(slices.change[changing] == 1) & np.isin(slices.role[changing], WORKS)]
         forks = bool((slices.role[changing] == Role.REGION).any())

@@ -33,7 +33,7 @@ def left_at(slices: Slices, events: Records, changing: Integers, parent: Integer
         changing: places of the begins and ends of slices; the result has a value for each of them.
         parent: of each of these the begin around it, by its place among them; -1: none.
     """
-    left = np.full(len(changing), _NEVER, np.int64)
+    left_ticks = np.full(len(changing), _NEVER, np.int64)
     begins = np.flatnonzero((slices.change[changing] == 1) & np.isin(slices.role[changing], _TASKS))
     partner = slices.partner[changing[begins]]
     is_open = np.zeros(len(changing), np.bool_)
@@ -42,9 +42,9 @@ def left_at(slices: Slices, events: Records, changing: Integers, parent: Integer
     is_upper = is_open[np.maximum(parent[begins], 0)] & (parent[begins] >= 0) & ~is_open[begins]
     is_upper &= events["kind"][last] == EventKind.TASK_SUSPENDED
     begins, last, partner = begins[is_upper], last[is_upper], partner[is_upper]
-    is_gone = _next_resumption(events, last) == _NEVER
-    np.minimum.at(left, parent[begins[is_gone]], slices.ticks[partner[is_gone]])
-    return left
+    has_left = _next_resumption(events, last) == _NEVER
+    np.minimum.at(left_ticks, parent[begins[has_left]], slices.ticks[partner[has_left]])
+    return left_ticks
 
 
 def _next_resumption(events: Records, suspensions: Integers) -> Integers:
@@ -52,9 +52,9 @@ def _next_resumption(events: Records, suspensions: Integers) -> Integers:
     resumed = np.flatnonzero(events["kind"] == EventKind.TASK_RESUMED)
     order = resumed[np.lexsort((resumed, events["a"][resumed]))]
     task, wanted = events["a"][order], events["a"][suspensions]
-    first, behind = np.searchsorted(task, wanted, "left"), np.searchsorted(task, wanted, "right")
+    begins, ends = np.searchsorted(task, wanted, "left"), np.searchsorted(task, wanted, "right")
     following = np.full(len(suspensions), _NEVER, np.int64)
-    for row, (low, high) in enumerate(zip(first.tolist(), behind.tolist(), strict=True)):
+    for row, (low, high) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
         at = low + int(np.searchsorted(order[low:high], suspensions[row]))
         if at < high:
             following[row] = order[at]

@@ -128,14 +128,14 @@ def _cut(moved: Intervals, own: Intervals, waits: Integers, at: tuple[Integers, 
     parts = [_Part(begin, sent, moved.group[waits], giver, Kind.WAITING)]
     for doing, low, high in ((Doing.QUEUED, sent, left), (Doing.TRANSIT, left, end)):
         way = moved.group[waits] + (_way_of(own.groups, doing)[own.group[waits]] - own.group[waits])
-        given = giver if doing is Doing.QUEUED else np.full(len(waits), NO_LANE, np.uint32)
-        parts.append(_Part(low, high, way.astype(np.int32), given, Kind.RESUMING))
-    there = [part.is_there for part in parts]
+        sender = giver if doing is Doing.QUEUED else np.full(len(waits), NO_LANE, np.uint32)
+        parts.append(_Part(low, high, way.astype(np.int32), sender, Kind.RESUMING))
+    lengths = [part.has_length for part in parts]
     others = np.ones(len(moved), np.bool_)
     others[waits] = False
 
     def with_parts(column: NDArray[Any], of_parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
-        new = (values[is_there] for values, is_there in zip(of_parts, there, strict=True))
+        new = (values[has_length] for values, has_length in zip(of_parts, lengths, strict=True))
         return np.concatenate([column[others], *new])
 
     return replace(
@@ -160,7 +160,7 @@ class _Part:
     kind: Kind
 
     @property
-    def is_there(self) -> NDArray[np.bool_]:
+    def has_length(self) -> NDArray[np.bool_]:
         """Whether the part has a length."""
-        there: NDArray[np.bool_] = self.end_ns > self.begin_ns
-        return there
+        is_long: NDArray[np.bool_] = self.end_ns > self.begin_ns
+        return is_long

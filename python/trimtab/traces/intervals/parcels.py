@@ -18,7 +18,7 @@ from trimtab.traces.trace import Trace
 class Sent:
     """The parcels that a process sent: number, when (nanoseconds of the job), the lane by its place in the job, and to which rank.
 
-    `left_ns`: when each left the queue of its sender; `at_ns` where that is not recorded. `why`: a LeaveCause; `message`: its
+    `left_ns`: when each left the queue of its sender; `at_ns` where that is not recorded. `leave_cause`: a LeaveCause; `message`: its
     number among those to that process; -1: not recorded.
     """
 
@@ -27,7 +27,7 @@ class Sent:
     lane: Integers
     to: Integers
     left_ns: Integers
-    why: Integers
+    leave_cause: Integers
     message: Integers
 
 
@@ -56,16 +56,18 @@ def ns_of(trace: Trace, ticks: Integers) -> Integers:
 
 def sent_by(trace: Trace, lanes: Sequence[int], begin_ns: int, first_lane: int = 0) -> Sent:
     """Of a process: `lanes`: their numbers, the first of which has the place `first_lane`; others are NO_LANE."""
-    number, at_ns, places, to = [], [], [], []
+    number, at_ns, places, receivers = [], [], [], []
     for lane in trace.process.lanes:
         events = lane.events[lane.events["kind"] == EventKind.PARCEL_SENT]
         number.append(events["a"].astype(np.int64))
         at_ns.append(ns_of(trace, events["ticks"]) + begin_ns)
-        to.append(events["arg"].astype(np.int64))
+        receivers.append(events["arg"].astype(np.int64))
         place = first_lane + lanes.index(lane.id) if lane.id in lanes else NO_LANE
         places.append(np.full(len(events), place, np.int64))
     none = np.empty(0, np.int64)
-    numbers, at, place_of, rank = (np.concatenate([none, *column]) for column in (number, at_ns, places, to))
+    numbers, at, place_of, rank = (
+        np.concatenate([none, *column]) for column in (number, at_ns, places, receivers)
+    )
     return Sent(numbers, at, place_of, rank, *_leaving(trace, numbers, at, begin_ns))
 
 
@@ -77,8 +79,8 @@ def _leaving(
     events = np.concatenate(tables) if tables else np.empty(0, layout.EVENT)
     row = lookup(events["a"].astype(np.int64), number)
     left_ns = np.maximum(values_at(ns_of(trace, events["ticks"]) + begin_ns, row, -1), at_ns)
-    why = values_at(events["arg"].astype(np.int64), row, -1)
-    return left_ns, why, values_at(events["b"].astype(np.int64), row, -1)
+    cause = values_at(events["arg"].astype(np.int64), row, -1)
+    return left_ns, cause, values_at(events["b"].astype(np.int64), row, -1)
 
 
 def received_by(trace: Trace) -> Received:
