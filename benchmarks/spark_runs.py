@@ -154,7 +154,8 @@ def _observed(folder: Path, ours: tuple[str, ...], command: list[str], environme
         env={**os.environ, **inherited, **environment},
     )
     if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr[-2000:]}")
+        said = "\n".join(line for line in done.stderr.splitlines() if " INFO " not in line)
+        raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}: {said[-2000:]}")
     return done.stdout
 
 
