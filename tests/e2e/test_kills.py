@@ -96,9 +96,15 @@ def problems_of(path: Path) -> list[str]:
     read = {process.directory.name for process in run.processes}
     named = {entry.what.removeprefix("process ") for entry in run.left_out}
     other_place = {one_path.name for one_path in path.iterdir() if re.fullmatch(r".+-\d+-\d+", one_path.name)}
-    # Each of these processes has one image, and lies in a folder or in the list; one that died as it moved, in both.
+    # A page has the next number that no complete folder has; who died as it moved, after its folder was complete, is in both.
+    whole = {name for name in other_place if _is_whole(path / name)}
+    begins = {(path / name / "process.tt").read_bytes()[120:128] for name in whole}
     for page in (page for of_host in path.glob("*.processes") for page in pages_of(of_host)):
-        other_place.add(f"{page.host}-{page.pid}-0")
+        if page.data[120:128] not in begins:
+            names = (f"{page.host}-{page.pid}-{image}" for image in range(1000))
+            name = next(name for name in names if name not in whole)
+            whole.add(name)
+            other_place.add(name)
     if read | named != other_place or read & named or len(read) < len(run.processes):
         result.append(f"read {read}, left out {named}, there {other_place}")
     # What was killed is incomplete, not damaged.
@@ -113,6 +119,11 @@ def problems_of(path: Path) -> list[str]:
     if report["time"] is not None and sum(report["time"].values()) != pytest.approx(1.0):
         result.append(f"the shares of time are {report['time']}")
     return result
+
+
+def _is_whole(folder: Path) -> bool:
+    files = [folder / name for name in ("process.tt", "names.tt")]
+    return all(file.exists() and file.read_bytes()[:1] == b"T" for file in files)
 
 
 def _busy_wait(seconds: float) -> None:
@@ -165,11 +176,12 @@ def test_killed_at_random_instants(
             bad.append((kill, problems))
         else:
             recorded = open_run(run)
-            left_out += bool(recorded.left_out)
+            is_listed = any(any(pages_of(of_host)) for of_host in run.glob("*.processes"))
+            left_out += bool(recorded.left_out) or is_listed
             empty += not recorded.processes
             for path in sorted(run.rglob("*"), reverse=True):
                 path.rmdir() if path.is_dir() else path.unlink()
     capsys.readouterr()  # the tables
     assert not bad, f"seed {SEED}: {len(bad)} of {KILLS // 2} kills, the first ones {bad[:5]}"
-    # Some of the kills have come while files were made: others would test nothing.
+    # Some of the kills have come before a process had all of its files: others would test nothing.
     assert left_out > KILLS // 100, (left_out, empty)
