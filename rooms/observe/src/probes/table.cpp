@@ -7,7 +7,7 @@ namespace {
 constexpr probe_row rows[] = {
     {"threads", "time on a CPU, run delay, switches and migrations of each lane", true, 40, threads_probe_instance, true},
     {"states", "what the threads of a program without lanes do: run, or what they wait for", true, 10,
-     thread_states_probe_instance, false, 0.001},
+     thread_states_probe_instance, false, 0.002},
     {"switches", "every context switch of a lane with its CPU: preempted or gone to wait", true, 20,
      switches_probe_instance},
     {"cpu", "load of the CPUs that the program may use, and the program's part in it", true, 100, cpu_probe_instance},
