@@ -45,7 +45,7 @@ struct probe_row {
 extern const probe_row* const probe_table;
 
 // The sampler thread: started with the first lane or the program's second thread (a program with one thread keeps to it),
-// blocks all signals, wakes every period_ms, and stretches its periods so that its CPU time stays under 0.2 %, and 0.1 %
+// blocks all signals, wakes every period_ms, and stretches its periods so that its CPU time stays under 0.2 %, and 0.2 %
 // more in a program whose threads are no lanes.
 struct sampler_options {
   std::uint32_t period_ms = 10;
