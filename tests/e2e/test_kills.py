@@ -95,16 +95,7 @@ def problems_of(path: Path) -> list[str]:
     result = []
     read = {process.directory.name for process in run.processes}
     named = {entry.what.removeprefix("process ") for entry in run.left_out}
-    other_place = {one_path.name for one_path in path.iterdir() if re.fullmatch(r".+-\d+-\d+", one_path.name)}
-    # A page has the next number that no complete folder has; who died as it moved, after its folder was complete, is in both.
-    whole = {name for name in other_place if _is_whole(path / name)}
-    begins = {(path / name / "process.tt").read_bytes()[120:128] for name in whole}
-    for page in (page for of_host in path.glob("*.processes") for page in pages_of(of_host)):
-        if page.data[120:128] not in begins:
-            names = (f"{page.host}-{page.pid}-{image}" for image in range(1000))
-            name = next(name for name in names if name not in whole)
-            whole.add(name)
-            other_place.add(name)
+    other_place = _processes_there(path)
     if read | named != other_place or read & named or len(read) < len(run.processes):
         result.append(f"read {read}, left out {named}, there {other_place}")
     # What was killed is incomplete, not damaged.
@@ -119,6 +110,21 @@ def problems_of(path: Path) -> list[str]:
     if report["time"] is not None and sum(report["time"].values()) != pytest.approx(1.0):
         result.append(f"the shares of time are {report['time']}")
     return result
+
+
+def _processes_there(run: Path) -> set[str]:
+    """The folders of processes, and the names that readers give those in lists."""
+    there = {entry.name for entry in run.iterdir() if re.fullmatch(r".+-\d+-\d+", entry.name)}
+    # A page has the next number that no complete folder has; who died as it moved, after its folder was complete, is in both.
+    whole = {name for name in there if _is_whole(run / name)}
+    begins = {(run / name / "process.tt").read_bytes()[120:128] for name in whole}
+    for page in (page for of_host in run.glob("*.processes") for page in pages_of(of_host)):
+        if page.data[120:128] not in begins:
+            names = (f"{page.host}-{page.pid}-{image}" for image in range(1000))
+            name = next(name for name in names if name not in whole)
+            whole.add(name)
+            there.add(name)
+    return there
 
 
 def _is_whole(folder: Path) -> bool:

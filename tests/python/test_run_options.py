@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent.parent
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--with", "cpu,speed"), "unknown probe 'speed'; choose from threads, switches, cpu"),
+        (("--with", "cpu,speed"), "unknown probe 'speed'; choose from threads, states, switches, cpu"),
         (("--with", "+hwcounter"), "unknown probe 'hwcounter'; choose from"),
         (("--html", "no-such-folder/page.html"), "folder no-such-folder does not exist"),
         (("--html", "."), ".: is a folder"),

@@ -68,7 +68,7 @@ bool periodic_thread::start(const char* name, work task) {
   created->does = std::move(task);
   auto handed = std::make_unique<std::shared_ptr<state>>(created);
   const signals_held held;
-  const own_thread_made own;
+  const own_thread_made marked;
   if (pthread_create(&created->thread, nullptr, run, handed.get()) != 0) return false;
   static_cast<void>(handed.release());
   pthread_setname_np(created->thread, name);

@@ -69,9 +69,9 @@ TEST_F(listed, many_writers_at_once_have_a_page_each) {
   for (int writer = 0; writer < writers; ++writer)
     threads.emplace_back([this, writer] {
       for (int i = 0; i < pages_of_each; ++i) {
-        listed_page own;
-        ASSERT_EQ(own.add(m_path.c_str(), page('?').bytes), 0);
-        ASSERT_EQ(own.write(page(static_cast<char>('a' + writer)).bytes), 0);
+        listed_page entry;
+        ASSERT_EQ(entry.add(m_path.c_str(), page('?').bytes), 0);
+        ASSERT_EQ(entry.write(page(static_cast<char>('a' + writer)).bytes), 0);
       }
     });
   for (auto& thread : threads) thread.join();
@@ -84,31 +84,31 @@ TEST_F(listed, many_writers_at_once_have_a_page_each) {
 TEST_F(listed, nothing_is_added_behind_part_of_a_page) {
   ASSERT_EQ(close(open(m_path.c_str(), O_CREAT | O_WRONLY, 0600)), 0);
   ASSERT_EQ(truncate(m_path.c_str(), 100), 0);
-  listed_page own;
-  EXPECT_EQ(own.add(m_path.c_str(), page('a').bytes), EILSEQ);
-  EXPECT_EQ(own.write(page('b').bytes), ENOENT);
+  listed_page entry;
+  EXPECT_EQ(entry.add(m_path.c_str(), page('a').bytes), EILSEQ);
+  EXPECT_EQ(entry.write(page('b').bytes), ENOENT);
   EXPECT_EQ(content().size(), 100u);
 }
 
 TEST_F(listed, another_file_of_the_name_is_left_alone) {
-  listed_page own;
-  ASSERT_EQ(own.add(m_path.c_str(), page('a').bytes), 0);
+  listed_page entry;
+  ASSERT_EQ(entry.add(m_path.c_str(), page('a').bytes), 0);
   ASSERT_EQ(rename(m_path.c_str(), (m_path + ".old").c_str()), 0);
   listed_page other;
   ASSERT_EQ(other.add(m_path.c_str(), page('b').bytes), 0);
-  EXPECT_EQ(own.write(page('c').bytes), ESTALE);
+  EXPECT_EQ(entry.write(page('c').bytes), ESTALE);
   EXPECT_EQ(first_letters(), "b");
 }
 
 TEST_F(listed, links_pipes_and_folders_are_refused) {
-  listed_page own;
-  EXPECT_EQ(own.add(m_folder.path().c_str(), page('a').bytes), EISDIR);
-  EXPECT_EQ(own.add((m_folder.path() + "/none/list").c_str(), page('a').bytes), ENOENT);
+  listed_page entry;
+  EXPECT_EQ(entry.add(m_folder.path().c_str(), page('a').bytes), EISDIR);
+  EXPECT_EQ(entry.add((m_folder.path() + "/none/list").c_str(), page('a').bytes), ENOENT);
   ASSERT_EQ(symlink("/tmp/elsewhere", m_path.c_str()), 0);
-  EXPECT_EQ(own.add(m_path.c_str(), page('a').bytes), ELOOP);
+  EXPECT_EQ(entry.add(m_path.c_str(), page('a').bytes), ELOOP);
   ASSERT_EQ(unlink(m_path.c_str()), 0);
   ASSERT_EQ(mkfifo(m_path.c_str(), 0600), 0);
-  EXPECT_EQ(own.add(m_path.c_str(), page('a').bytes), ENXIO);
+  EXPECT_EQ(entry.add(m_path.c_str(), page('a').bytes), ENXIO);
 }
 
 TEST_F(listed, a_limit_of_size_ends_nobody) {

@@ -20,7 +20,7 @@ struct place_of_thread {
   std::atomic<std::uint32_t> tid{0};  // 0: free
   std::uint64_t begin_ns = 0;
 };
-constinit place_of_thread table[most] = {};
+constinit place_of_thread table[max_threads] = {};
 constinit std::atomic<std::size_t> used{0};  // places that were ever taken
 constinit std::atomic<std::size_t> present{0};
 constinit std::atomic<std::uint64_t> ended_ns{0};
@@ -41,29 +41,29 @@ void raise_to(std::size_t count) noexcept {
 
 std::size_t begin() noexcept {
   const base::system_call_section section;
-  if (!section.is_permitted()) return most;
+  if (!section.is_permitted()) return max_threads;
   const auto tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
-  for (std::size_t i = 0; i < most; ++i) {
+  for (std::size_t i = 0; i < max_threads; ++i) {
     if (!take(i, tid)) continue;
     table[i].begin_ns = base::monotonic_ns();
     raise_to(i + 1);
     present.fetch_add(1, std::memory_order_relaxed);
     return i;
   }
-  return most;
+  return max_threads;
 }
 
 void end(std::size_t place) noexcept {
   const base::system_call_section section;
-  if (place >= most || !section.is_permitted()) return;
-  place_of_thread& own = table[place];
-  const std::uint32_t tid = own.tid.load(std::memory_order_relaxed);
+  if (place >= max_threads || !section.is_permitted()) return;
+  place_of_thread& place_entry = table[place];
+  const std::uint32_t tid = place_entry.tid.load(std::memory_order_relaxed);
   if (tid != static_cast<std::uint32_t>(syscall(SYS_gettid))) return;  // of the parent, before a fork
-  if (base::monotonic_ns() - own.begin_ns >= least_life_ns)
+  if (base::monotonic_ns() - place_entry.begin_ns >= least_life_ns)
     if (const auto times = proc_threads("").times(tid); times)
       ended_ns.fetch_add(times->run_delay_ns, std::memory_order_relaxed);
   present.fetch_sub(1, std::memory_order_relaxed);
-  own.tid.store(0, std::memory_order_relaxed);
+  place_entry.tid.store(0, std::memory_order_relaxed);
 }
 
 std::size_t count() noexcept { return present.load(std::memory_order_relaxed); }

@@ -34,6 +34,8 @@ constexpr double most_own_share = 0.002;
 constexpr std::uint64_t longest_stop_ns = 50'000'000;
 // A thread that has been woken is gone after some 0.1 ms, unless the machine is crowded.
 constexpr std::uint64_t longest_end_ns = 2'000'000'000;
+// Of a process with threads and without lanes, before anything is sampled.
+constexpr std::uint64_t least_life_ns = 20'000'000;
 constexpr unsigned max_probes = 16;
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint32_t usual_period_ms = sampler_options{}.period_ms;
@@ -54,6 +56,7 @@ struct sampler_state {
   // Raised once the probes have started; under start_lock.
   unsigned active_count = 0;
   std::atomic<bool> is_started{false};
+  std::atomic<bool> is_thread_wanted{false};
   std::atomic<bool> is_stopping{false};
   // A thread of an older generation ends by itself (a child of fork has none of its own to end). Also the word that the
   // thread sleeps on: who changes it may wake the thread.
@@ -112,6 +115,18 @@ void start_probes(recorder& to) noexcept {
       state.active[count++] = {instance, period, base::monotonic_ns() + period, 0, row->own_share};
   }
   state.active_count = count;
+}
+
+// True for the caller that started them.
+bool start_probes_once(recorder& to) noexcept {
+  state.start_lock.lock();
+  const bool is_first = !state.is_started && !state.is_stopping.load(std::memory_order_relaxed);
+  if (is_first) {
+    state.is_started = true;
+    start_probes(to);
+  }
+  state.start_lock.unlock();
+  return is_first;
 }
 
 std::uint64_t own_cpu_ns() noexcept { return base::nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
@@ -176,6 +191,8 @@ void* run(void* argument) noexcept {
   const std::uint32_t own_generation = state.generation_made;
   state.tid.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_release);
   prctl(PR_SET_NAME, "trimtab");
+  // Of a program without lanes: short ones are spared the files of probes.
+  if (!state.is_started) sleep_ns(least_life_ns, own_generation);
   bool is_placed = false;
   double cost = 0;
   std::uint64_t spent = own_cpu_ns(), due = 0;  // the next heartbeat
@@ -185,6 +202,7 @@ void* run(void* argument) noexcept {
         state.generation.load(std::memory_order_acquire) != own_generation)
       return nullptr;
     if (!state.tick_lock.try_lock()) continue;  // it is being flushed, or stopped
+    start_probes_once(to);
     if (!is_placed) {
       sched_setaffinity(0, sizeof state.cpus.bits, reinterpret_cast<const cpu_set_t*>(state.cpus.bits));
       // Unless there are streams, which must be kept ahead of their lanes.
@@ -218,7 +236,7 @@ void start_thread(recorder& to) noexcept {
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, stack_bytes);
   const base::signals_held held;  // every signal of the process stays the program's: the thread inherits a full mask
-  const base::own_thread_made own;
+  const base::own_thread_made marked;
   pthread_t created;
   state.generation_made = state.generation.load(std::memory_order_relaxed);
   int error = pthread_create(&created, &attributes, run, &to);
@@ -235,16 +253,10 @@ void start_thread(recorder& to) noexcept {
   pthread_attr_destroy(&attributes);
 }
 
-// True for the caller that started them, who makes the thread then.
-bool start_probes_once(recorder& to) noexcept {
-  state.start_lock.lock();
-  const bool is_first = !state.is_started && !state.is_stopping.load(std::memory_order_relaxed);
-  if (is_first) {
-    state.is_started = true;
-    start_probes(to);
-  }
-  state.start_lock.unlock();
-  return is_first;
+// Or, if it is there and waits to see whether the process is a short one, wakes it.
+void start_thread_once(recorder& to) noexcept {
+  if (!state.is_thread_wanted.exchange(true, std::memory_order_acq_rel)) return start_thread(to);
+  syscall(SYS_futex, &state.generation, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
 // Takes tick_lock, but does not wait for it forever: the sampler may be starved or gone.
@@ -287,14 +299,14 @@ void sampler_lane_opened(recorder& to, lane& opened) noexcept {
   const base::signals_held held;
   const bool is_first = start_probes_once(to);
   for (unsigned i = 0; i < state.active_count; ++i) state.active[i].what->lane_opened(to, opened);
-  if (is_first) start_thread(to);
+  if (is_first) start_thread_once(to);
 }
 
 void sampler_thread_made(recorder& to) noexcept {
-  if (state.is_started.load(std::memory_order_relaxed) || !base::may_call_system()) return;
+  if (state.is_thread_wanted.load(std::memory_order_relaxed) || !base::may_call_system()) return;
   const int saved = errno;
   const base::signals_held held;
-  if (start_probes_once(to)) start_thread(to);
+  start_thread_once(to);
   errno = saved;
 }
 
@@ -343,7 +355,7 @@ bool sampler_end_thread() noexcept {
 void sampler_start_thread_again(recorder& to) noexcept {
   const int saved = errno;
   state.start_lock.lock();
-  if (state.is_started && !state.is_thread_made.load(std::memory_order_relaxed)) start_thread(to);
+  if (state.is_thread_wanted && !state.is_thread_made.load(std::memory_order_relaxed)) start_thread(to);
   state.start_lock.unlock();
   errno = saved;
 }
@@ -355,6 +367,7 @@ void sampler_after_fork() noexcept {
   for (const probe_row* row = probe_table; row->name != nullptr; ++row)
     if (is_wanted(*row)) row->instance()->after_fork();
   state.is_started = false;
+  state.is_thread_wanted = false;
   state.active_count = 0;
   state.is_stopping = false;
   state.start_lock.reset();

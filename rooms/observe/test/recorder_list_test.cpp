@@ -41,7 +41,7 @@ std::string names_in(const std::vector<char>& page) {
 
 TEST(listed_process, has_a_page_and_no_folder) {
   scratch_run run;
-  recorder& own = listed_recorder(run);
+  recorder& listed = listed_recorder(run);
   const auto page = bytes_of(list_of(run));
   ASSERT_EQ(page.size(), header_bytes);
   EXPECT_EQ(std::memcmp(header_of(page).magic, file_magic, sizeof file_magic), 0);
@@ -51,15 +51,15 @@ TEST(listed_process, has_a_page_and_no_folder) {
   EXPECT_EQ(self.state, process_state::running);
   EXPECT_NE(names_in(page).find("cpus"), std::string::npos);
   EXPECT_EQ(folders_in(run), 0u);
-  EXPECT_TRUE(own.is_on());
+  EXPECT_TRUE(listed.is_on());
 }
 
 TEST(listed_process, says_in_its_page_how_it_ended_and_what_was_counted) {
   scratch_run run;
-  recorder& own = listed_recorder(run);
-  own.sample(own.add_counter("page faults", "1", "test", true), no_lane, 42.5, 1000);
+  recorder& listed = listed_recorder(run);
+  listed.sample(listed.add_counter("page faults", "1", "test", true), no_lane, 42.5, 1000);
   EXPECT_EQ(names_in(bytes_of(list_of(run))).find("page faults"), std::string::npos) << "written at the end only";
-  own.close(process_state::replaced);
+  listed.close(process_state::replaced);
   const auto page = bytes_of(list_of(run));
   EXPECT_EQ(second_header_of<process_header>(page).state, process_state::replaced);
   EXPECT_NE(second_header_of<process_header>(page).end_ticks, 0u);
@@ -70,19 +70,19 @@ TEST(listed_process, says_in_its_page_how_it_ended_and_what_was_counted) {
   EXPECT_EQ(last.head.tag, name_tag::sample);
   EXPECT_EQ(last.value, 42.5);
   EXPECT_EQ(last.ticks, 1000u);
-  own.reopen();
+  listed.reopen();
   EXPECT_EQ(second_header_of<process_header>(bytes_of(list_of(run))).state, process_state::running);
   EXPECT_EQ(folders_in(run), 0u);
 }
 
 TEST(listed_process, moves_into_a_folder_with_its_first_lane) {
   scratch_run run;
-  recorder& own = listed_recorder(run);
-  own.fact("before", "the folder");
-  ASSERT_NE(own.open_lane(), nullptr);
-  own.close_lane(*t_lane);
+  recorder& listed = listed_recorder(run);
+  listed.fact("before", "the folder");
+  ASSERT_NE(listed.open_lane(), nullptr);
+  listed.close_lane(*t_lane);
   const std::string folder = folder_of(run, getpid());
-  ASSERT_EQ(folder, own.directory());
+  ASSERT_EQ(folder, listed.directory());
   EXPECT_EQ(header_of(bytes_of(list_of(run))).magic[0], 0);
   const auto process = bytes_of(folder + "/process.tt");
   EXPECT_EQ(std::memcmp(header_of(process).magic, file_magic, sizeof file_magic), 0);
@@ -90,7 +90,7 @@ TEST(listed_process, moves_into_a_folder_with_its_first_lane) {
   const auto names = bytes_of(folder + "/names.tt");
   const std::string text(names.begin(), names.end());
   for (const char* const name : {"cpus", "before", "process start"}) EXPECT_NE(text.find(name), std::string::npos) << name;
-  own.close(process_state::exited);
+  listed.close(process_state::exited);
   EXPECT_EQ(second_header_of<process_header>(bytes_of(folder + "/process.tt")).state, process_state::exited);
   EXPECT_EQ(bytes_of(list_of(run)).size(), header_bytes) << "nothing more is written into the list";
   EXPECT_EQ(header_of(bytes_of(list_of(run))).magic[0], 0);
@@ -98,8 +98,8 @@ TEST(listed_process, moves_into_a_folder_with_its_first_lane) {
 
 TEST(listed_process, moves_when_its_page_is_full_and_loses_no_name) {
   scratch_run run;
-  recorder& own = listed_recorder(run);
-  for (int i = 0; i < 100; ++i) own.fact(("key " + std::to_string(i) + ".").c_str(), "value");
+  recorder& listed = listed_recorder(run);
+  for (int i = 0; i < 100; ++i) listed.fact(("key " + std::to_string(i) + ".").c_str(), "value");
   const auto names = bytes_of(folder_of(run, getpid()) + "/names.tt");
   const std::string text(names.begin(), names.end());
   for (int i = 0; i < 100; ++i) EXPECT_NE(text.find("key " + std::to_string(i) + "."), std::string::npos) << i;
@@ -109,15 +109,15 @@ TEST(listed_process, moves_when_its_page_is_full_and_loses_no_name) {
 
 TEST(listed_process, threads_that_need_a_folder_at_once_make_one) {
   scratch_run run;
-  recorder& own = listed_recorder(run);
+  recorder& listed = listed_recorder(run);
   std::vector<std::thread> threads;
   threads.reserve(8);
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&own, i] {
-      own.fact(("thread " + std::to_string(i) + ".").c_str(), "");
-      own.sample(1, no_lane, i, 1);
-      EXPECT_NE(own.open_lane(), nullptr);
-      own.close_lane(*t_lane);
+      listed.fact(("thread " + std::to_string(i) + ".").c_str(), "");
+      listed.sample(1, no_lane, i, 1);
+      EXPECT_NE(listed.open_lane(), nullptr);
+      listed.close_lane(*t_lane);
     });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(folders_in(run), 1u);
@@ -129,10 +129,10 @@ TEST(listed_process, threads_that_need_a_folder_at_once_make_one) {
 TEST(listed_process, stays_in_the_list_where_no_folder_can_be_made) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
   scratch_run run;
-  recorder& own = listed_recorder(run);
+  recorder& listed = listed_recorder(run);
   ASSERT_EQ(chmod(run.path().c_str(), 0500), 0);
-  EXPECT_EQ(own.open_lane(), nullptr);
-  own.close(process_state::exited);
+  EXPECT_EQ(listed.open_lane(), nullptr);
+  listed.close(process_state::exited);
   ASSERT_EQ(chmod(run.path().c_str(), 0700), 0);
   EXPECT_EQ(second_header_of<process_header>(bytes_of(list_of(run))).state, process_state::exited);
 }
@@ -140,20 +140,20 @@ TEST(listed_process, stays_in_the_list_where_no_folder_can_be_made) {
 TEST(listed_process, begins_in_a_folder_where_there_can_be_no_list) {
   scratch_run run;
   ASSERT_EQ(mkdir(list_of(run).c_str(), 0700), 0);
-  recorder& own = listed_recorder(run);
-  EXPECT_TRUE(own.is_on());
+  recorder& listed = listed_recorder(run);
+  EXPECT_TRUE(listed.is_on());
   const auto process = bytes_of(folder_of(run, getpid()) + "/process.tt");
   EXPECT_EQ(second_header_of<process_header>(process).pid, static_cast<std::uint32_t>(getpid()));
 }
 
 TEST(listed_process, a_forked_child_leaves_its_parents_page_alone) {
   scratch_run run;
-  recorder& own = listed_recorder(run);
+  recorder& listed = listed_recorder(run);
   const pid_t child = fork();
   if (child == 0) {
-    own.after_fork();
-    const bool is_right = own.open_lane() != nullptr && own.process().pid == static_cast<std::uint32_t>(getpid());
-    own.close(process_state::exited);
+    listed.after_fork();
+    const bool is_right = listed.open_lane() != nullptr && listed.process().pid == static_cast<std::uint32_t>(getpid());
+    listed.close(process_state::exited);
     _exit(is_right ? 0 : 1);
   }
   int status = 0;

@@ -124,14 +124,14 @@ TEST_F(plain_threads_test, are_known_from_begin_to_end) {
   }).join();
   EXPECT_TRUE(known_threads().empty());
   EXPECT_EQ(plain_threads::count(), 0u);
-  plain_threads::end(plain_threads::most);
+  plain_threads::end(plain_threads::max_threads);
 }
 
 TEST_F(plain_threads_test, use_places_again_and_more_than_there_are_stay_unknown) {
   std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < plain_threads::most; ++i) places.push_back(plain_threads::begin());
-  EXPECT_EQ(plain_threads::begin(), plain_threads::most);
-  EXPECT_EQ(plain_threads::count(), plain_threads::most);
+  for (std::size_t i = 0; i < plain_threads::max_threads; ++i) places.push_back(plain_threads::begin());
+  EXPECT_EQ(plain_threads::begin(), plain_threads::max_threads);
+  EXPECT_EQ(plain_threads::count(), plain_threads::max_threads);
   plain_threads::end(places[7]);
   EXPECT_EQ(plain_threads::begin(), places[7]);
 }
@@ -143,7 +143,7 @@ TEST_F(plain_threads_test, come_and_go_on_many_threads_at_once) {
       for (int times = 0; times < 500; ++times) plain_threads::end(plain_threads::begin());
     });
   for (int i = 0; i < 100; ++i) EXPECT_LE(known_threads().size(), 8u);
-  for (std::thread& each : threads) each.join();
+  for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(plain_threads::count(), 0u);
 }
 

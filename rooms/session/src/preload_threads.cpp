@@ -41,11 +41,11 @@ const end_of_threads& ends() noexcept {
 }
 
 void* thread_begins(void* passed) {
-  const beginning own = *static_cast<beginning*>(passed);
+  const beginning start = *static_cast<beginning*>(passed);
   std::free(passed);
   const std::size_t place = observe::plain_threads::begin();
   if (pthread_setspecific(ends().key, reinterpret_cast<void*>(place + 1)) != 0) observe::plain_threads::end(place);
-  return own.routine(own.argument);
+  return start.routine(start.argument);
 }
 
 bool is_of_the_program() noexcept {

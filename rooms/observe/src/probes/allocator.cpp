@@ -192,8 +192,8 @@ class allocator_probe final : public probe {
     for_each_thread(
         m_root,
         [](void* context, std::uint32_t tid) {
-          const pass& each = *static_cast<pass*>(context);
-          if (tid != each.own_tid) each.self->look_at(tid, each.threads, each.now);
+          const pass& current = *static_cast<pass*>(context);
+          if (tid != current.own_tid) current.self->look_at(tid, current.threads, current.now);
         },
         &all);
     m_threads.end_look();

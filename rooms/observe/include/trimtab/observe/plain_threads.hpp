@@ -7,9 +7,9 @@
 
 namespace trimtab::observe::plain_threads {
 
-inline constexpr std::size_t most = 4096;  // more are not seen
+inline constexpr std::size_t max_threads = 4096;  // more are not seen
 
-// The calling thread begins: the place that it has until it ends. `most`: there is none.
+// The calling thread begins: the place that it has until it ends. `max_threads`: there is none.
 std::size_t begin() noexcept;
 // The calling thread ends. What the kernel says of its run delay is kept, unless it lived for less than a millisecond.
 void end(std::size_t place) noexcept;
