@@ -113,7 +113,7 @@ TEST(listed_process, threads_that_need_a_folder_at_once_make_one) {
   std::vector<std::thread> threads;
   threads.reserve(8);
   for (int i = 0; i < 8; ++i)
-    threads.emplace_back([&own, i] {
+    threads.emplace_back([&listed, i] {
       listed.fact(("thread " + std::to_string(i) + ".").c_str(), "");
       listed.sample(1, no_lane, i, 1);
       EXPECT_NE(listed.open_lane(), nullptr);

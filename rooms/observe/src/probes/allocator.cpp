@@ -141,7 +141,7 @@ class allocator_probe final : public probe {
     to.sample(m_arena_waits, no_lane, all.arena_ns * 1e-9, at);
     to.sample(m_map_waits, no_lane, all.map_ns * 1e-9, at);
     to.sample(m_waiters, no_lane, all.threads, at);
-    to.sample(m_arena_count, no_lane, m_arenas->count(), at);
+    to.sample(m_arena_count, no_lane, m_list->count(), at);
   }
 
   void stop(recorder& to, base::ticks at) noexcept override {
@@ -158,14 +158,16 @@ class allocator_probe final : public probe {
 
   // Before the first block is allocated, maybe in the first region, there are none. A search takes 0.1 ms.
   bool are_arenas_found(unsigned searches) noexcept {
-    if (!m_arenas && m_searches < searches) {
+    if (m_list == nullptr && m_searches < searches) {
       ++m_searches;
       m_arenas = malloc_arenas::find();
+      m_list = m_arenas ? &*m_arenas : nullptr;
     }
-    return m_arenas.has_value();
+    return m_list != nullptr;
   }
 
   void forget() noexcept {
+    m_list = nullptr;
     m_arenas.reset();
     m_searches = 0;
     m_threads = {};
@@ -179,7 +181,7 @@ class allocator_probe final : public probe {
     const cpu_usage used = usage_of_process(), since = used.since(m_used);
     m_used = used;
     const auto kernel = static_cast<double>(since.kernel_ns);
-    return m_arenas->is_contended() || kernel > much_kernel_time * (kernel + static_cast<double>(since.program_ns));
+    return m_list->is_contended() || kernel > much_kernel_time * (kernel + static_cast<double>(since.program_ns));
   }
 
   void look(std::uint64_t now) noexcept {
@@ -203,13 +205,14 @@ class allocator_probe final : public probe {
     char path[512], text[256];
     write_thread_path(path, sizeof path, m_root, tid, "syscall");
     if (read_file(path, text, sizeof text) <= 0) return;
-    const blocked_by reason = read_blocked_by(text, *m_arenas);
+    const blocked_by reason = read_blocked_by(text, *m_list);
     if (const std::optional<thread_times> times = threads.times(tid); times)
       m_threads.add(tid, now, times->run_ns + times->run_delay_ns, reason);
   }
 
   const char* m_root = nullptr;
   std::optional<malloc_arenas> m_arenas;
+  const malloc_arenas* m_list = nullptr;  // those, once they have been found
   blocked_threads m_threads;
   double m_reported_ns = 0;
   std::uint64_t m_last_reason_ns = 0;
