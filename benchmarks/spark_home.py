@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-# Folder of the workers of `local-cluster`: always in the home, whatever SPARK_WORKER_DIR says.
+# Where the workers of `local-cluster` write: always below SPARK_HOME, whatever SPARK_WORKER_DIR says.
 _WORK = "work"
 
 

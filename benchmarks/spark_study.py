@@ -1,4 +1,4 @@
-"""The study of Spark: where the core time goes by executors, slow opens with and without pooled files, iterations with little memory."""
+"""The study of Spark: where core time goes, what slow opens cost with and without pooled files, and iterations with little memory."""
 
 from __future__ import annotations
 

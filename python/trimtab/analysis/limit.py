@@ -45,7 +45,7 @@ def _without_findings(report: Report) -> str:
         )
         return text + next(_longest_wait(report), "")
     if not report.regions and report.os.cpu_s < (1 - _MUCH_BLOCKED) * report.observed_s:
-        delay = sum(_share(report, name) for name in ("run_delay",)) * (report.capacity_s or 0.0)
+        delay = _share(report, "run_delay") * (report.capacity_s or 0.0)
         blocked = max(report.observed_s - report.os.cpu_s - delay, 0.0)
         if blocked >= _MUCH_BLOCKED * report.observed_s:
             return (

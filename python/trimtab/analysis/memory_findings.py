@@ -55,7 +55,7 @@ def memory_findings(process: Process, uses: Sequence[CpuUse], regions: Sequence[
 def node_findings(process: Process, regions: Sequence[Region]) -> list[Finding]:
     """Pages on the node of the thread that wrote them first. gain = at most what regions would save if all they did were remote accesses.
 
-    How much of a region's time is accesses to memory is not known, so the gain lies between 0 and that; the middle is told.
+    How much of a region's time is accesses to memory is not known, so the gain lies between 0 and that; the report says the middle.
     """
     fullest = last_value(process, CounterName.FULLEST_NODE)
     remote = last_value(process, CounterName.REMOTE_PAGES)

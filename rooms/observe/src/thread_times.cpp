@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -43,6 +44,26 @@ proc_threads::proc_threads(const char* root) noexcept : m_root(root), m_is_ours(
 
 std::optional<thread_times> proc_threads::times(std::uint32_t tid) const noexcept {
   return m_is_ours ? read_times(m_root, tid) : std::nullopt;
+}
+
+thread_call read_thread_call(const char* text) noexcept {
+  thread_call call;
+  if (std::strncmp(text, "running", 7) == 0) {
+    call.state = thread_call::kind::runs;
+    return call;
+  }
+  const int fields = std::sscanf(text, "%ld 0x%" SCNx64 " 0x%" SCNx64, &call.number, &call.arguments[0], &call.arguments[1]);
+  if (fields < 1) return {};
+  call.state = thread_call::kind::blocked;
+  call.argument_count = fields - 1;
+  return call;
+}
+
+std::optional<thread_call> proc_threads::call(std::uint32_t tid) const noexcept {
+  char path[512], text[256];
+  write_thread_path(path, sizeof path, m_root, tid, "syscall");
+  if (!m_is_ours || base::read_file(path, text, sizeof text) <= 0) return std::nullopt;
+  return read_thread_call(text);
 }
 
 std::optional<std::uint32_t> proc_threads::cpu(std::uint32_t tid) const noexcept {

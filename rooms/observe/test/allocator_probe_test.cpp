@@ -21,7 +21,7 @@ std::string blocked_in(long call, std::uint64_t first_argument) {
 TEST(allocator_probe, reads_what_a_thread_waits_for) {
   made_up_arena arena;
   const malloc_arenas arenas = arena.found();
-  const auto reason = [&](const std::string& text) { return read_blocked_by(text.c_str(), arenas); };
+  const auto reason = [&](const std::string& text) { return read_blocked_by(read_thread_call(text.c_str()), arenas); };
   EXPECT_EQ(reason("running\n"), blocked_by::nothing);
   EXPECT_EQ(reason(""), blocked_by::nothing);
   EXPECT_EQ(reason(blocked_in(SYS_futex, arena.at(0))), blocked_by::arena_lock);

@@ -21,7 +21,7 @@ std::string call(long number, unsigned long first = 0, unsigned long second = 0)
   return text;
 }
 
-thread_state state_of(const std::string& text) { return read_thread_state(text.c_str()); }
+thread_state state_of(const std::string& text) { return observe::state_of(read_thread_call(text.c_str())); }
 
 TEST(thread_states, come_from_the_call_that_a_thread_waits_in) {
   EXPECT_EQ(state_of("running\n"), thread_state::runs);

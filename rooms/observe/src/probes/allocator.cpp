@@ -12,12 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cinttypes>
-#include <cstdio>
 #include <optional>
 
 #include "instances.hpp"
-#include "proc_file.hpp"
 #include "trimtab/observe/cpu_usage.hpp"
 #include "trimtab/observe/thread_times.hpp"
 #include "trimtab/observe/words.hpp"
@@ -44,13 +41,11 @@ bool changes_memory_map(long call) noexcept {
 
 }  // namespace
 
-blocked_by read_blocked_by(const char* text, const malloc_arenas& arenas) noexcept {
-  long call = 0;
-  std::uint64_t address = 0;
-  if (std::sscanf(text, "%ld", &call) != 1) return blocked_by::nothing;
-  if (changes_memory_map(call)) return blocked_by::memory_map;
-  const bool has_address = call == SYS_futex && std::sscanf(text, "%*d 0x%" SCNx64, &address) == 1;
-  return has_address && arenas.has_lock_at(address) ? blocked_by::arena_lock : blocked_by::others;
+blocked_by read_blocked_by(const thread_call& call, const malloc_arenas& arenas) noexcept {
+  if (call.state != thread_call::kind::blocked) return blocked_by::nothing;
+  if (changes_memory_map(call.number)) return blocked_by::memory_map;
+  const bool has_address = call.number == SYS_futex && call.argument_count > 0;
+  return has_address && arenas.has_lock_at(call.arguments[0]) ? blocked_by::arena_lock : blocked_by::others;
 }
 
 double blocked_threads::watched_thread::part_of_blocked(std::uint32_t looks) const noexcept {
@@ -202,10 +197,9 @@ class allocator_probe final : public probe {
   }
 
   void look_at(std::uint32_t tid, const proc_threads& threads, std::uint64_t now) noexcept {
-    char path[512], text[256];
-    write_thread_path(path, sizeof path, m_root, tid, "syscall");
-    if (read_file(path, text, sizeof text) <= 0) return;
-    const blocked_by reason = read_blocked_by(text, *m_list);
+    const std::optional<thread_call> call = threads.call(tid);
+    if (!call) return;
+    const blocked_by reason = read_blocked_by(*call, *m_list);
     if (const std::optional<thread_times> times = threads.times(tid); times)
       m_threads.add(tid, now, times->run_ns + times->run_delay_ns, reason);
   }

@@ -6,14 +6,14 @@
 #include <cstdint>
 
 #include "malloc_arenas.hpp"
+#include "trimtab/observe/thread_times.hpp"
 
 namespace trimtab::observe {
 
 // What a thread that is blocked waits for; `nothing`: it runs, or could run.
 enum class blocked_by { nothing, arena_lock, memory_map, others };
 
-// From the text of /proc/TID/syscall: "running", or the number of the call, its arguments, and where the thread stands.
-blocked_by read_blocked_by(const char* text, const malloc_arenas& arenas) noexcept;
+blocked_by read_blocked_by(const thread_call& call, const malloc_arenas& arenas) noexcept;
 
 struct allocator_waits {
   double arena_ns = 0;        // for the locks of arenas

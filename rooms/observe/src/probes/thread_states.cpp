@@ -8,23 +8,19 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <initializer_list>
 #include <numeric>
 
 #include "instances.hpp"
-#include "proc_file.hpp"
 #include "trimtab/base/clock.hpp"
 #include "trimtab/observe/plain_threads.hpp"
-#include "trimtab/observe/thread_times.hpp"
 #include "trimtab/observe/words.hpp"
 
 namespace trimtab::observe {
 
 namespace {
 
-thread_state state_of_descriptor(unsigned long number) noexcept {
+thread_state state_of_descriptor(std::uint64_t number) noexcept {
   struct stat about{};
   const int saved = errno;
   const bool is_open = fstat(static_cast<int>(number), &about) == 0;
@@ -38,7 +34,7 @@ bool is_one_of(long number, std::initializer_list<long> numbers) noexcept {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
-bool waits_for_time(long call, const unsigned long* arguments) noexcept {
+bool waits_for_time(long call, const std::uint64_t* arguments) noexcept {
   if (is_one_of(call, {SYS_nanosleep, SYS_clock_nanosleep, SYS_rt_sigtimedwait, SYS_rt_sigsuspend})) return true;
 #ifdef SYS_poll  // not on AArch64, nor those below
   if (call == SYS_pause) return true;
@@ -86,20 +82,19 @@ bool waits_for_programs(long call) noexcept {
 
 }  // namespace
 
-thread_state read_thread_state(const char* text) noexcept {
-  if (std::strncmp(text, "running", 7) == 0) return thread_state::runs;
-  long call = 0;
-  unsigned long arguments[2] = {};
-  const int fields = std::sscanf(text, "%ld %lx %lx", &call, &arguments[0], &arguments[1]);
-  if (fields < 1) return thread_state::otherwise;
-  if (call < 0) return thread_state::otherwise;  // in no system call: a page that is not there, or the map of memory
-  if (call == SYS_sched_yield) return thread_state::runs;
-  if (waits_for_threads(call)) return thread_state::for_threads;
-  if (is_of_a_descriptor(call)) return fields > 1 ? state_of_descriptor(arguments[0]) : thread_state::otherwise;
-  if (waits_for_time(call, arguments)) return thread_state::for_time;
-  if (waits_for_messages(call)) return thread_state::for_messages;
-  if (waits_for_programs(call)) return thread_state::for_programs;
-  return waits_for_files(call) ? thread_state::for_files : thread_state::otherwise;
+thread_state state_of(const thread_call& call) noexcept {
+  if (call.state == thread_call::kind::runs) return thread_state::runs;
+  const long number = call.number;
+  // A page that is not there, or the map of memory, is waited for in no call.
+  if (call.state == thread_call::kind::not_told || number < 0) return thread_state::otherwise;
+  if (number == SYS_sched_yield) return thread_state::runs;
+  if (waits_for_threads(number)) return thread_state::for_threads;
+  if (is_of_a_descriptor(number))
+    return call.argument_count > 0 ? state_of_descriptor(call.arguments[0]) : thread_state::otherwise;
+  if (waits_for_time(number, call.arguments)) return thread_state::for_time;
+  if (waits_for_messages(number)) return thread_state::for_messages;
+  if (waits_for_programs(number)) return thread_state::for_programs;
+  return waits_for_files(number) ? thread_state::for_files : thread_state::otherwise;
 }
 
 idle_cpus idle_cpus_of(const state_counts& threads, double cpus) noexcept {
@@ -125,33 +120,22 @@ constexpr std::uint32_t write_every = 16;  // looks
 
 class thread_states_probe final : public probe {
  public:
-  bool start(recorder& to, const char* root) noexcept override {
+  bool start(recorder&, const char* root) noexcept override {
     m_root = root;
-    char path[320], text[256];
-    std::snprintf(path, sizeof path, "%s/proc/thread-self/syscall", root);
-    if (read_file(path, text, sizeof text) <= 0) {
-      to.unavailable("what threads outside of parallel regions wait for", "/proc/TID/syscall cannot be read",
-                     "use a kernel with CONFIG_HAVE_ARCH_TRACEHOOK, outside of sandboxes that hide it");
-      return false;
-    }
-    m_cpus = to.process().cpus_available;
-    m_delay = to.add_counter(words::counter_name::ended_threads_delay, "s", "schedstat of threads that ended", true);
-    m_looks = to.add_counter(words::counter_name::looks_at_threads, "1", "syscall of each thread", true);
-    for (std::size_t i = 0; i < thread_states; ++i)
-      m_idle[i] = to.add_counter(idle_names[i], "s", "syscall of each thread", true);
     m_last_ns = base::monotonic_ns();
     return true;
   }
 
   void sample(recorder& to, base::ticks at) noexcept override {
     // Lanes say themselves what they do, and the first thread alone is known by its CPU time.
-    if (plain_threads::count() == 0 || to.lanes() > 0) return;
+    if (plain_threads::count() == 0 || to.lanes() > 0 || m_is_refused) return;
     if (m_skip > 0) {
       --m_skip;
       return;
     }
     m_random = m_random * 1664525u + 1013904223u;
     m_skip = (m_random >> 16) % (most_skipped + 1);
+    if (m_look == 0 && !begin(to)) return;
     look();
     if (m_look % write_every == 0) write(to, at);
   }
@@ -161,6 +145,7 @@ class thread_states_probe final : public probe {
   }
 
   void after_fork() noexcept override {
+    m_is_refused = false;
     m_look = 0;
     m_skip = 0;
     std::fill_n(m_idle_s, thread_states, 0.0);
@@ -174,23 +159,39 @@ class thread_states_probe final : public probe {
       words::counter_name::idle_otherwise,
   };
 
+  // At the first look, and not at the start: most programs that are recorded have lanes.
+  bool begin(recorder& to) noexcept {
+    if (!proc_threads(m_root).call(static_cast<std::uint32_t>(syscall(SYS_gettid)))) {
+      m_is_refused = true;
+      to.unavailable(
+          "what threads outside of parallel regions wait for", "/proc/TID/syscall cannot be read",
+          "use a kernel with CONFIG_HAVE_ARCH_TRACEHOOK and the /proc of the process's own pid namespace, outside of "
+          "sandboxes that hide it");
+      return false;
+    }
+    m_cpus = to.process().cpus_available;
+    m_delay = to.add_counter(words::counter_name::ended_threads_delay, "s", "schedstat of threads that ended", true);
+    m_looks = to.add_counter(words::counter_name::looks_at_threads, "1", "syscall of each thread", true);
+    for (std::size_t i = 0; i < thread_states; ++i)
+      m_idle[i] = to.add_counter(idle_names[i], "s", "syscall of each thread", true);
+    return true;
+  }
+
   void look() noexcept {
     const std::uint64_t now_ns = base::monotonic_ns();
     const double seconds = static_cast<double>(now_ns - m_last_ns) * 1e-9;
+    const proc_threads threads(m_root);
     state_counts counts{};
-    count(static_cast<std::uint32_t>(getpid()), counts);
-    plain_threads::for_each([&](std::uint32_t tid) noexcept { count(tid, counts); });
+    const auto count = [&](std::uint32_t tid) noexcept {
+      if (const auto call = threads.call(tid); call) ++counts[static_cast<std::size_t>(state_of(*call))];
+    };
+    count(static_cast<std::uint32_t>(getpid()));
+    plain_threads::for_each(count);
     m_last_ns = now_ns;
     const idle_cpus idle = idle_cpus_of(counts, m_cpus);
     m_idle_s[0] += seconds * idle.no_thread;
     for (std::size_t i = 1; i < thread_states; ++i) m_idle_s[i] += seconds * idle.waiting[i];
     ++m_look;
-  }
-
-  void count(std::uint32_t tid, state_counts& counts) noexcept {
-    char path[320], text[256];
-    write_thread_path(path, sizeof path, m_root, tid, "syscall");
-    if (read_file(path, text, sizeof text) > 0) ++counts[static_cast<std::size_t>(read_thread_state(text))];
   }
 
   void write(recorder& to, base::ticks at) noexcept {
@@ -200,6 +201,7 @@ class thread_states_probe final : public probe {
   }
 
   const char* m_root = nullptr;
+  bool m_is_refused = false;
   double m_cpus = 1;
   std::uint32_t m_delay = 0, m_looks = 0, m_idle[thread_states] = {};
   std::uint32_t m_look = 0, m_random = 1;

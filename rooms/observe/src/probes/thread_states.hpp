@@ -1,10 +1,11 @@
-// What a thread does at one moment, as the kernel says in /proc/TID/syscall: "running" (also if it waits for a CPU), or the
-// number and the arguments of the system call that it waits in.
+// What threads wait for, and which idle CPUs that explains.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+
+#include "trimtab/observe/thread_times.hpp"
 
 namespace trimtab::observe {
 
@@ -19,8 +20,8 @@ enum class thread_state : std::uint8_t {
 };
 inline constexpr std::size_t thread_states = 7;
 
-// text: what the file has. Descriptors among the arguments are those of the calling process.
-thread_state read_thread_state(const char* text) noexcept;
+// Descriptors among the arguments are those of the calling process.
+thread_state state_of(const thread_call& call) noexcept;
 
 // Threads by state.
 using state_counts = std::array<unsigned, thread_states>;

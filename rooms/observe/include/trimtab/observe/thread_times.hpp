@@ -16,6 +16,17 @@ struct thread_times {
   std::uint64_t time_slices = 0;
 };
 
+// What a thread does at one moment, from the text of syscall: "running" (also if it waits for a CPU), or the number and the
+// arguments of the system call that it is blocked in; the number is -1 in none, while it waits for a page of memory.
+struct thread_call {
+  enum class kind : std::uint8_t { runs, blocked, not_told };
+  kind state = kind::not_told;
+  long number = -1;
+  std::uint64_t arguments[2] = {};
+  int argument_count = 0;  // of these two, that the text has
+};
+thread_call read_thread_call(const char* text) noexcept;
+
 // Where the kernel tells of a thread: ROOT/proc/TID/FILE. Not below /proc/self/task: a process's folder in /proc is taken
 // apart by whoever waits for the process, and a thread's by that thread when it ends. If one is in the other, whoever waits
 // may spin for a whole tick (4 ms) for a last thread that he has just displaced from its CPU.
@@ -32,6 +43,8 @@ class proc_threads {
   std::optional<std::uint32_t> cpu(std::uint32_t tid) const noexcept;
   // How one of them has used the CPU, from stat, whose times are in steps of the kernel's clock (10 ms). Nothing: as above.
   std::optional<cpu_usage> usage(std::uint32_t tid) const noexcept;
+  // What one of them does now. Nothing: as above, or the kernel does not tell.
+  std::optional<thread_call> call(std::uint32_t tid) const noexcept;
   const char* root() const noexcept { return m_root; }
 
  private:
