@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -17,9 +18,11 @@ namespace {
 
 constexpr std::size_t names_begin = sizeof(file_header) + sizeof(process_header);
 
-// Pages of recorders stay mapped to files, so these are never freed.
+// A recorder's pages stay mapped to files, so all recorders live until the process ends (a pointer that leads to them is
+// kept, otherwise LeakSanitizer calls them lost).
 recorder& listed_recorder(const scratch_run& run) {
-  auto* const fresh = new recorder;
+  static auto* const recorders = new std::deque<recorder>;
+  auto* const fresh = &recorders->emplace_back();
   recorder_options options;
   options.run_directory = run.path().c_str();
   options.is_listed = true;
