@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 # Of glibc's mallopt, and of madvise.
-_M_TRIM_THRESHOLD, _M_MMAP_MAX, _MADV_HUGEPAGE = -1, -4, 14
+_M_TRIM_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX, _MADV_HUGEPAGE = -1, -4, -8, 14
 _NEVER = -1
 _PAGE_BYTES = 4096
 # Address space for arrays; what is not used takes no memory.
@@ -24,6 +24,7 @@ def prepare_for_long_arrays() -> None:
         return
     mallopt(_M_MMAP_MAX, 0)
     mallopt(_M_TRIM_THRESHOLD, _NEVER)
+    mallopt(_M_ARENA_MAX, 1)  # threads have none of their own, whose pages would be small
     library.malloc.restype = ctypes.c_void_p
     room = library.malloc(ctypes.c_size_t(_RESERVED_BYTES))
     if not room:  # a limit of address space

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from trimtab import paths
 from trimtab.cli import main
 from trimtab.doctor import processors, runtimes, sources, trial
-from trimtab.doctor.check import Check, Machine
+from trimtab.doctor.check import Check
+from trimtab.machine_files import Machine
 from trimtab.model import Unavailable
 from trimtab.text.diagnosis import diagnosis
 

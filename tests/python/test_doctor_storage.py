@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from trimtab.cli import main
-from trimtab.doctor.check import Machine
+from trimtab.machine_files import Machine
 from trimtab.doctor.storage import FolderStorage, Latency, measure_storage, storage_advice
 from trimtab.launcher.spark import local_directories
 

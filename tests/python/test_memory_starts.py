@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from reports import typed
-from trimtab.doctor.check import Machine
+from trimtab.machine_files import Machine
 from trimtab.history import History
 from trimtab.tuning.memory_starts import memory_starts, offers_huge_pages
 from trimtab.tuning.multi_run import Start

@@ -25,7 +25,7 @@ ALLOWED = {
     "whole_files.py": ({"open", "fdopen", "mkdir"}, "the place itself"),
     "readers/files.py": ({"memmap"}, "of a stream that the place itself has opened"),
     "machine.py": ({"read_text"}, OWN_SYSTEM),
-    "doctor/check.py": ({"read_text", "read_bytes"}, OWN_SYSTEM),
+    "machine_files.py": ({"read_text", "read_bytes"}, OWN_SYSTEM),
     "doctor/runtimes.py": ({"open"}, NAMED_PROGRAM),
     "doctor/storage.py": (
         {"open", "mkdtemp"},

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from reports import typed
-from trimtab.doctor.check import Machine
+from trimtab.machine_files import Machine
 from trimtab.model.report import Report
 from trimtab.tuning.allocator_starts import installed_allocators
 from trimtab.tuning.node_starts import nodes_with_memory

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from reports import typed
-from trimtab.doctor.check import Machine
+from trimtab.machine_files import Machine
 from trimtab.history import Entry, History
 from trimtab.tuning import Prepared, StartValue, Tuning, prepare, remember, single_run, start, start_values
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from reports import typed
 from trimtab.cli.main import main
-from trimtab.doctor.check import Machine
+from trimtab.machine_files import Machine
 from trimtab.history import Entry, History, HistoryError, Key
 from trimtab.model.report import Report
 from trimtab.tuning.kept_start import kept_entries

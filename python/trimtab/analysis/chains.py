@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from trimtab.analysis import compiled
 from trimtab.analysis.blame_causes import cause_of, cause_of_itself, is_of_lock
-from trimtab.analysis.charge_classes import classes_of
+from trimtab.analysis.charge_classes import Classes, classes_of
 from trimtab.model.enumerations import BlameCause
-from trimtab.traces.columns import ordered
 from trimtab.traces.intervals import NO_LANE, Doing, Group, Intervals, Kind, Pace
 
 Integers = NDArray[np.int64]
@@ -68,22 +67,24 @@ class Chain:
         return replace(self, links=links, tasks=tasks, process=places[self.process])
 
 
-def chains_of(intervals: Intervals, charges: compiled.Table) -> tuple[Chain, ...]:
-    """One for each cause and subject, longest first."""
+def chains_of(
+    intervals: Intervals, charges: compiled.Table, order: NDArray[np.uint32]
+) -> tuple[Chain, ...]:
+    """One for each cause and subject, longest first; `order`: of the intervals, by lane and begin."""
     longest: dict[tuple[BlameCause, int, int], int] = {}
-    lane = _lane_numbers(intervals)
-    order = ordered(intervals.lane, intervals.begin_ns)
-    first = np.searchsorted(intervals.lane[order], np.arange(len(intervals.lanes) + 1))
-    lanes = _Lanes(intervals, charges, order, first)
-    length = _lengths(intervals, charges, order)
+    rows = order.astype(np.int64)
+    first = np.append(0, np.cumsum(np.bincount(intervals.lane, minlength=len(intervals.lanes))))
+    lanes = _Lanes(intervals, charges, rows, first)
+    classes = classes_of(intervals, charges)
+    length = _lengths(intervals, charges, rows, classes)
 
     def rank(at: int) -> tuple[bool, int, int, int]:
         """First those that take a core; of equally long ones the earliest, of these the one of the first lane."""
         wait = charges["wait"][at]
         takes_none = intervals.groups[intervals.group[wait]].doing is Doing.TASKS
-        return takes_none, -int(length[at]), int(charges["begin_ns"][at]), int(lane[wait])
+        return takes_none, -int(length[at]), int(charges["begin_ns"][at]), intervals.lanes[intervals.lane[wait]]
 
-    for at in _longest_of_classes(intervals, charges, length).tolist():
+    for at in _longest_of_classes(intervals, charges, length, classes).tolist():
         key = cause_of_charge(intervals, charges, at)
         if key not in longest or rank(at) < rank(longest[key]):
             longest[key] = at
@@ -113,9 +114,38 @@ def _is_for_tasks(intervals: Intervals) -> Booleans:
     return chosen
 
 
-def _lengths(intervals: Intervals, charges: compiled.Table, order: Integers) -> Integers:
+def _lengths(
+    intervals: Intervals, charges: compiled.Table, order: Integers, classes: Classes
+) -> Integers:
     """Of each charge; of dependence chains that of the wait, with the waits of the lane for tasks right before and behind it."""
     length: Integers = charges["end_ns"] - charges["begin_ns"]
+    place, first = classes
+    waits = charges["wait"]
+    is_chain = np.array(
+        [
+            cause_of_charge(intervals, charges, at)[0] is BlameCause.DEPENDENCE_CHAIN
+            for at in first.tolist()
+        ],
+        np.bool_,
+    )
+    # Charges of a class are of waits of one group.
+    doings = [intervals.groups[group].doing for group in intervals.group[waits[first]].tolist()]
+    is_last = is_chain & np.array([doing is Doing.NO_FURTHER_TASK for doing in doings], np.bool_)
+    is_for_tasks = is_chain & np.array([doing in _FOR_TASKS for doing in doings], np.bool_)
+    result = length
+    if is_last.any():
+        of_chains, rows = np.flatnonzero(is_chain[place]), np.flatnonzero(is_last[place])
+        of_waits = np.bincount(waits[of_chains], length[of_chains], len(order)).astype(np.int64)
+        result = length.copy()
+        result[rows] = of_waits[waits[rows]]
+    if is_for_tasks.any():
+        rows = np.flatnonzero(is_for_tasks[place])
+        result[rows] = _stretch_lengths(intervals, order, waits[rows])
+    return result
+
+
+def _stretch_lengths(intervals: Intervals, order: Integers, waits: NDArray[np.uint32]) -> Integers:
+    """How long the stretches are that these waits for tasks are in: each with those of its lane right before and behind it."""
     is_wait, lane = _is_for_tasks(intervals)[order], intervals.lane[order]
     begin, end = intervals.begin_ns[order], intervals.end_ns[order]
     follows = np.zeros(len(order), np.bool_)
@@ -124,30 +154,19 @@ def _lengths(intervals: Intervals, charges: compiled.Table, order: Integers) -> 
     stretch[order] = np.cumsum(~follows) - 1
     starts = np.flatnonzero(~follows)
     behind = np.append(starts[1:], len(order)) - 1
-    whole = (end[behind] - begin[starts])[stretch[charges["wait"]]] if len(order) else length
-    place, first = classes_of(intervals, charges)
-    causes = [cause_of_charge(intervals, charges, at)[0] for at in first.tolist()]
-    is_chain = np.array([cause is BlameCause.DEPENDENCE_CHAIN for cause in causes], np.bool_)[place]
-    of_waits = np.bincount(charges["wait"][is_chain], length[is_chain], len(order)).astype(np.int64)
-    waits = charges["wait"]
-    is_last = _is_doing(intervals, (Doing.NO_FURTHER_TASK,))[waits]
-    length = np.where(is_chain & is_last, of_waits[waits], length)
-    return np.where(is_chain & _is_for_tasks(intervals)[waits], whole, length)
+    lengths: Integers = (end[behind] - begin[starts])[stretch[waits]]
+    return lengths
 
 
-def _lane_numbers(intervals: Intervals) -> Integers:
-    """Of each interval the number of its lane."""
-    numbers: Integers = np.array(intervals.lanes, np.int64)[intervals.lane]
-    return numbers
-
-
-def _longest_of_classes(intervals: Intervals, charges: compiled.Table, length: Integers) -> Integers:
+def _longest_of_classes(
+    intervals: Intervals, charges: compiled.Table, length: Integers, classes: Classes
+) -> Integers:
     """The longest charge of each class. Of equally long charges, the earliest, then the first lane's. There are few classes."""
-    place, first = classes_of(intervals, charges)
+    place, first = classes
     longest = np.zeros(len(first), np.int64)
     np.maximum.at(longest, place, length)
     rows = np.flatnonzero(length == longest[place])
-    lane = _lane_numbers(intervals)[charges["wait"][rows]]
+    lane = np.array(intervals.lanes)[intervals.lane[charges["wait"][rows]]]
     rows = rows[np.lexsort((lane, charges["begin_ns"][rows], place[rows]))]
     is_first = np.diff(place[rows], prepend=-1) > 0
     earliest: Integers = rows[is_first]

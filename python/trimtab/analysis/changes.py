@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from itertools import chain, islice
 
 import numpy as np
@@ -12,10 +13,11 @@ import numpy as np
 from trimtab.analysis import compiled
 from trimtab.analysis.schedule_changes import Grain, LoopSchedules
 from trimtab.analysis.step_work import Floats, is_work, largest, ones
-from trimtab.analysis.task_changes import Chains, Making, without_locks
+from trimtab.analysis.task_changes import Chains, Making, TaskOrder, without_locks
 from trimtab.analysis.unequal_work import SharedWork, without_stragglers
 from trimtab.analysis.what_if import Change, Replays
 from trimtab.model import NO_SUBJECT
+from trimtab.threads import Calls
 from trimtab.traces.intervals import Doing
 from trimtab.traces.steps import Steps
 
@@ -90,16 +92,45 @@ class Predictions:
 
 def predictions_of(steps: Steps) -> Predictions | None:
     """None where the replay cannot be made: of damaged files."""
-    try:
+    return Predicting(steps).predictions()
+
+
+class Predicting:
+    """The replays of all changes, which begin at once, in as many threads as are given; `subjects`: as `Predictions` has them."""
+
+    def __init__(self, steps: Steps, threads: int = 1, subjects: tuple[tuple[int, int], ...] = ()) -> None:
+        self._unchanged: tuple[float, bool] | None = None
+        self._subjects = subjects
+        self._calls = Calls(self._made(steps)).begun(threads)
+
+    def predictions(self) -> Predictions | None:
+        """When all are done; as `predictions_of`."""
+        try:
+            changes = self._calls.results()
+        except compiled.CompiledError:
+            return None
+        if self._unchanged is None:
+            return None
+        return Predictions(tuple(changes), *self._unchanged, self._subjects)
+
+    def stop(self) -> None:
+        """Nobody wants them any more."""
+        self._calls.stop()
+
+    def _made(self, steps: Steps) -> Iterator[Callable[[], Prediction]]:
         replays = _best_replays(steps)
-        changes: list[Prediction] = []
-        budget = _MOST_STEPS // max(len(steps), 1)
-        tried = chain(_changes(replays), _of_schedules(replays.steps), _between_processes(replays.steps))
-        for kind, subject, count, change, *bounds_s in islice(tried, budget):
-            changes.append(Prediction(kind, subject, count, replays.saved_s(change), *bounds_s))
-    except compiled.CompiledError:
-        return None
-    return Predictions(tuple(changes), replays.error, bool(replays.steps.is_pooled.any()))
+        self._unchanged = replays.error, bool(replays.steps.is_pooled.any())
+        budget, tasks = _MOST_STEPS // max(len(steps), 1), TaskOrder(replays.steps)
+        tried = chain(
+            _changes(replays.steps, tasks), _of_schedules(tasks), _between_processes(replays.steps)
+        )
+        for attempt in islice(tried, budget):
+            yield partial(_predicted, replays, attempt)
+
+
+def _predicted(replays: Replays, tried: _Tried) -> Prediction:
+    kind, subject, count, change, *bounds_s = tried
+    return Prediction(kind, subject, count, replays.saved_s(change), *bounds_s)
 
 
 def _best_replays(steps: Steps) -> Replays:
@@ -143,22 +174,22 @@ def _shared_by_processes(steps: Steps) -> Floats:
 _Tried = tuple[ChangeKind, int, int, Change] | tuple[ChangeKind, int, int, Change, float, float]
 
 
-def _of_schedules(steps: Steps) -> Iterator[_Tried]:
+def _of_schedules(tasks: TaskOrder) -> Iterator[_Tried]:
     """Loops with another schedule, and tasks in parts."""
+    steps = tasks.steps
     least_ns = _LEAST_SHARE * steps.span_ns
     for subject, other in LoopSchedules(steps).changes(least_ns):
         kind = ChangeKind.DYNAMIC_SCHEDULE if other.chunk else ChangeKind.STATIC_SCHEDULE
         yield kind, subject, other.chunk, other.change, other.low_ns * 1e-9, other.high_ns * 1e-9
-    grain = Grain(steps)
+    grain = Grain(tasks)
     for subject in grain.subjects(least_ns):
         for parts in _PARTS:
             change, bound_ns = grain.divided(subject, parts)
             yield ChangeKind.SMALLER_GRAIN, subject, parts, change, bound_ns * 1e-9, bound_ns * 1e-9
 
 
-def _changes(replays: Replays) -> Iterator[_Tried]:
+def _changes(steps: Steps, tasks: TaskOrder) -> Iterator[_Tried]:
     """Those worth a replay: what they could save at best is 1 % of the time or more."""
-    steps = replays.steps
     least_ns = _LEAST_SHARE * steps.span_ns
     for kind, factor in (
         (ChangeKind.NO_STRAGGLERS, without_stragglers(steps.with_subjects_of_processes())),
@@ -170,22 +201,22 @@ def _changes(replays: Replays) -> Iterator[_Tried]:
     if _saved_ns(steps, uninterrupted) + int(steps.delay_ns.sum()) >= least_ns:
         yield ChangeKind.NO_PREEMPTION, NO_SUBJECT, 0, Change(uninterrupted, has_delays=False)
     if steps.links.is_lock.any():
-        yield ChangeKind.NO_LOCK_WAITS, NO_SUBJECT, 0, without_locks(steps)
+        yield ChangeKind.NO_LOCK_WAITS, NO_SUBJECT, 0, without_locks(tasks)
     shared = SharedWork(steps)
     for subject in shared.unbalanced(least_ns):
         yield ChangeKind.BALANCED, subject, 0, Change(shared.balanced(subject))
     if steps.is_pooled.any():
         for count in _WORKERS:
             yield ChangeKind.MORE_WORKERS, NO_SUBJECT, count, Change(more_workers=count)
-        yield from _of_tasks(steps, least_ns)
+        yield from _of_tasks(tasks, least_ns)
     if int((steps.lead_ns - steps.delay_ns).sum()) >= least_ns:
         yield ChangeKind.NO_LATENCY, NO_SUBJECT, 0, Change(has_leads=False)
     for subject in _longest(steps):
         yield ChangeKind.FASTER, subject, 0, Change(_faster(steps, subject))
 
 
-def _of_tasks(steps: Steps, least_ns: float) -> Iterator[_Tried]:
-    chains, making = Chains(steps), Making(steps)
+def _of_tasks(tasks: TaskOrder, least_ns: float) -> Iterator[_Tried]:
+    chains, making = Chains(tasks), Making(tasks)
     for subject in chains.subjects(least_ns):
         yield ChangeKind.NO_CHAIN, subject, 0, chains.without(subject)
     for subject in making.subjects(least_ns):

@@ -26,7 +26,10 @@ def keys_of_waits(intervals: Intervals, charges: compiled.Table) -> Integers:
     return key
 
 
-def classes_of(intervals: Intervals, charges: compiled.Table) -> tuple[Integers, Integers]:
+Classes = tuple[Integers, Integers]
+
+
+def classes_of(intervals: Intervals, charges: compiled.Table) -> Classes:
     """The place of each charge's class, and the first charge of each class."""
     classes, place = numbered(keys_of_waits(intervals, charges))
     first = np.zeros(len(classes), np.int64)

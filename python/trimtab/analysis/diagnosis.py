@@ -18,7 +18,7 @@ from trimtab.analysis.blame_causes import (
     reason_on_path,
 )
 from trimtab.analysis.chains import Chain, cause_of_charge, chains_of
-from trimtab.analysis.changes import Predictions, predictions_of
+from trimtab.analysis.changes import Predicting, Predictions
 from trimtab.analysis.kept_intervals import KeptIntervals
 from trimtab.analysis.keys import keys_of
 from trimtab.analysis.queued_messages import Queues, queues_of
@@ -26,6 +26,7 @@ from trimtab.analysis.run_phases import RunPhase, phases_of
 from trimtab.model import NO_SUBJECT
 from trimtab.model.enumerations import BlameCause
 from trimtab.readers.files import release_pages
+from trimtab.threads import usable_threads
 from trimtab.traces import Trace
 from trimtab.traces.intervals import (
     Doing,
@@ -170,23 +171,25 @@ def diagnosis_of(
         release_pages(lane.events)
     steps = draft.steps() if draft is not None else None
     del draft
+    # Replays go on beside what follows.
+    predicting = Predicting(steps, usable_threads()) if steps is not None else None
+    del steps
     intervals = pieces.intervals()
     del pieces
-    predictions = predictions_of(steps) if steps is not None else None
-    del steps
-    diagnosis, charges = _diagnosed(intervals)
-    if diagnosis is None:
+    diagnosed = _diagnosed(intervals)
+    if diagnosed is None:
+        if predicting is not None:
+            predicting.stop()
         return None
+    diagnosis, waits = diagnosed
     if kept is not None and known is trace:
-        kept.keep(trace.id, intervals, charges)
-    if charges is None:
-        return replace(diagnosis, predictions=predictions, unknown_s=unknown_s)
+        kept.keep(trace.id, intervals, waits.charges)
+    chains = chains_of(intervals, waits.charges, waits.order)
+    phases = _phases(intervals, waits.charges)
+    del intervals, diagnosed, waits
+    predictions = predicting.predictions() if predicting is not None else None
     return replace(
-        diagnosis,
-        predictions=predictions,
-        chains=chains_of(intervals, charges),
-        phases=_phases(intervals, charges),
-        unknown_s=unknown_s,
+        diagnosis, predictions=predictions, chains=chains, phases=phases, unknown_s=unknown_s
     )
 
 
@@ -215,7 +218,7 @@ def diagnosis_of_job(traces: Sequence[Trace], kept: KeptIntervals | None = None)
     if not complete:
         return None
     places = tuple(place for place, _ in complete)
-    predictions = _predictions_of_job([(traces[place], lanes) for place, lanes in complete], places)
+    predicting = _predicting_job([(traces[place], lanes) for place, lanes in complete], places)
     intervals = [intervals_of_lanes(lanes) for _, lanes in complete]
     del complete
     if kept is not None:
@@ -223,11 +226,16 @@ def diagnosis_of_job(traces: Sequence[Trace], kept: KeptIntervals | None = None)
             kept.keep(traces[place].id, of_process)
     whole = intervals_of_job([traces[place] for place in places], intervals, places)
     del intervals
-    diagnosis, charges = _diagnosed(whole)
-    if diagnosis is None:
+    diagnosed = _diagnosed(whole)
+    if diagnosed is None:
+        if predicting is not None:
+            predicting.stop()
         return None
-    chains = chains_of(whole, charges) if charges is not None else ()
+    diagnosis, waits = diagnosed
+    chains = chains_of(whole, waits.charges, waits.order)
+    del whole, diagnosed, waits
     queues = queues_of([traces[place] for place in places]) if diagnosis.has_messages else None
+    predictions = predicting.predictions() if predicting is not None else None
     return replace(diagnosis, places=places, predictions=predictions, chains=chains, queues=queues)
 
 
@@ -246,15 +254,14 @@ def renumbered(diagnosis: Diagnosis, places: Sequence[int]) -> Diagnosis:
     )
 
 
-def _diagnosed(intervals: Intervals) -> tuple[Diagnosis | None, compiled.Table | None]:
-    """Without a diagnosis where damaged records contradict each other; and the charges of waits, unless there are too many intervals."""
+def _diagnosed(intervals: Intervals) -> tuple[Diagnosis, compiled.Waits] | None:
+    """None where damaged records contradict each other; the waits without the critical path."""
     table = compiled.table_of(intervals)
     try:
-        path = compiled.critical_path(table, len(intervals.lanes))
-        charges = compiled.charges(table, len(intervals.lanes))
-        sums = compiled.blame_of_charges(table, charges)
+        waits = compiled.waits_of(table, len(intervals.lanes))
+        sums = compiled.blame_of_charges(table, waits.charges)
     except compiled.CompiledError:
-        return None, None
+        return None
     del table
     length = intervals.end_ns - intervals.begin_ns
     is_work = (intervals.kind == Kind.BUSY) & _is_doing(intervals, (Doing.WORK, Doing.SERIAL))
@@ -262,14 +269,14 @@ def _diagnosed(intervals: Intervals) -> tuple[Diagnosis | None, compiled.Table |
     took_part = np.array(intervals.took_part)
     diagnosis = Diagnosis(
         _charges([*_of_waits(intervals, sums), *_of_others(intervals)]),
-        _path(intervals, path),
+        _path(intervals, waits.path),
         tuple((work[took_part] * 1e-9).tolist()),
         float(intervals.end_ns.max() - intervals.begin_ns.min()) * 1e-9,
         float(work[~took_part].sum()) * 1e-9,
         has_messages=any(group.doing is Doing.MESSAGE for group in intervals.groups),
         wake_ups=_wake_ups(intervals),
     )
-    return diagnosis, charges
+    return diagnosis, waits._replace(path=waits.path[:0])
 
 
 def _wake_ups(intervals: Intervals) -> WakeUps:
@@ -290,7 +297,7 @@ def _draft(lanes: Lanes) -> StepDraft | None:
     return draft_of_lanes(lanes)
 
 
-def _predictions_of_job(own: Sequence[tuple[Trace, Lanes]], places: Sequence[int]) -> Predictions | None:
+def _predicting_job(own: Sequence[tuple[Trace, Lanes]], places: Sequence[int]) -> Predicting | None:
     """Of processes of which each has steps; with the subjects of the process that has each first."""
     if sum(len(pieces.low) for _, lanes in own for pieces in lanes.pieces) > _MOST_PIECES:
         return None
@@ -307,8 +314,7 @@ def _predictions_of_job(own: Sequence[tuple[Trace, Lanes]], places: Sequence[int
             if numbers.setdefault(key, len(numbers)) == len(firsts):
                 firsts.append((place, number))
         subjects.append({number: numbers[key] for number, key in keys.items()})
-    predictions = predictions_of(steps_of_job(working, subjects))
-    return replace(predictions, subjects=tuple(firsts)) if predictions is not None else None
+    return Predicting(steps_of_job(working, subjects), usable_threads(), tuple(firsts))
 
 
 def _is_doing(intervals: Intervals, wanted: tuple[Doing, ...]) -> compiled.Table:

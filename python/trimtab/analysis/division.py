@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from trimtab.analysis import compiled
+from trimtab.analysis.compiled import LinkColumns, StepColumns
 from trimtab.analysis.step_work import Integers
 from trimtab.traces.columns import ordered
 
@@ -26,7 +26,7 @@ class Division:
     parts: Integers
     overhead_ns: int
 
-    def divided(self, table: compiled.Table, links: compiled.Table) -> tuple[compiled.Table, compiled.Table]:
+    def divided(self, table: StepColumns, links: LinkColumns) -> tuple[StepColumns, LinkColumns]:
         """Steps and links of a replay, with the further parts behind all other steps; they begin right behind the first part.
 
         Behind these comes, for each divided step, a join of what the step waits for, which takes no time: each part waits for it.
@@ -34,67 +34,70 @@ class Division:
         """
         if not len(self.steps):
             return table, links
-        count = len(table)
+        count = len(table.lane)
         of = np.repeat(np.arange(len(self.steps)), self.parts - 1)
         first = count + np.concatenate([[0], np.cumsum(self.parts - 1)[:-1]]).astype(np.int64)
         number = np.arange(len(of)) - (first[of] - count) + 1  # of each further part, from 1
-        share_ns = table["duration_ns"][self.steps] // self.parts
-        table = np.concatenate([table, table[self.steps[of]]])
-        table["duration_ns"][self.steps] -= share_ns * (self.parts - 1)
-        table["duration_ns"][count:] = share_ns[of]
-        table["lead_ns"][count:] = self.overhead_ns
-        order = ordered(table["recorded_begin_ns"], np.concatenate([np.zeros(count, np.int64), number]))
-        table["recorded_begin_ns"][order] = np.arange(len(table))
-        joins = np.zeros(len(self.steps), compiled.STEP)
-        joins["lane"] = compiled.NO_LANE
-        first_join = len(table)
-        length_ns = table["duration_ns"][self.steps]
-        links = self._from_parts(links, count, first, length_ns)
-        return np.concatenate([table, joins]), self._into_parts(links, count, first, first_join)
+        duration_ns = table.duration_ns.copy()
+        share_ns = duration_ns[self.steps] // self.parts
+        duration_ns[self.steps] -= share_ns * (self.parts - 1)
+        further = self.steps[of]
+        places = np.concatenate([table.recorded_begin_ns, table.recorded_begin_ns[further]])
+        order = ordered(places, np.concatenate([np.zeros(count, np.int64), number]))
+        places[order] = np.arange(len(places))
+        # Joins come last: they take no time and no lane.
+        nothing = np.zeros(len(self.steps), np.int64)
+        steps = StepColumns(
+            np.concatenate([duration_ns, share_ns[of], nothing]),
+            np.concatenate([table.lead_ns, np.full(len(of), self.overhead_ns), nothing]),
+            np.concatenate([places, nothing]),
+            np.concatenate([table.lane, table.lane[further], (nothing + compiled.NO_LANE).astype(np.uint32)]),
+            np.concatenate([table.pool, table.pool[further], nothing.astype(np.uint32)]),
+        )
+        links = self._from_parts(links, count, first, duration_ns[self.steps])
+        return steps, self._into_parts(links, count, first, count + len(of))
 
-    def _from_parts(
-        self, links: compiled.Table, count: int, first: Integers, length_ns: Any
-    ) -> compiled.Table:
+    def _from_parts(self, links: LinkColumns, count: int, first: Integers, length_ns: Integers) -> LinkColumns:
         """What waits for the step waits for all parts. What comes in the middle of the step comes in the middle of a part."""
         place = np.full(count, -1, np.int64)
         place[self.steps] = np.arange(len(self.steps))
-        links = links.copy()
-        giver = place[links["from_step"]]
-        middle = np.flatnonzero((giver >= 0) & (links["base"] == compiled.FROM_BEGIN))
+        from_step, latency_ns = links.from_step.copy(), links.latency_ns.copy()
+        giver = place[from_step]
+        is_from_begin = links.base == compiled.FROM_BEGIN
+        middle = np.flatnonzero((giver >= 0) & is_from_begin)
         length = np.maximum(length_ns[giver[middle]], 1)
-        comes_in = np.minimum(links["latency_ns"][middle] // length, self.parts[giver[middle]] - 1)
+        comes_in = np.minimum(latency_ns[middle] // length, self.parts[giver[middle]] - 1)
         is_later = comes_in > 0
         others = np.where(giver >= 0, self.parts[np.maximum(giver, 0)] - 1, 0)
         others[middle] = comes_in
-        copies = np.repeat(links, others)
-        copied = np.repeat(np.arange(len(links)), others)
-        number = np.arange(len(copies)) - np.repeat(np.cumsum(others) - others, others)
+        copied = np.repeat(np.arange(len(giver)), others)
+        number = np.arange(len(copied)) - np.repeat(np.cumsum(others) - others, others)
         # The parts before the one in which it comes have ended: by number from 0, which is the step itself.
-        is_end = links["base"][copied] == compiled.FROM_END
+        is_end = ~is_from_begin[copied]
         number += is_end
-        copies["from_step"] = np.where(
-            number > 0, first[giver[copied]] + number - 1, links["from_step"][copied]
+        from_parts = np.where(number > 0, first[giver[copied]] + number - 1, from_step[copied])
+        copied_latency_ns = np.where(is_end, latency_ns[copied], 0)
+        latency_ns[middle] -= comes_in * length
+        from_step[middle[is_later]] = first[giver[middle]][is_later] + comes_in[is_later] - 1
+        return LinkColumns(
+            np.concatenate([from_step, from_parts.astype(np.uint32)]),
+            np.concatenate([links.to_step, links.to_step[copied]]),
+            np.concatenate([latency_ns, copied_latency_ns]),
+            np.concatenate([links.base, np.full(len(copied), compiled.FROM_END, np.uint8)]),
         )
-        copies["base"] = compiled.FROM_END
-        copies["latency_ns"] = np.where(is_end, links["latency_ns"][copied], 0)
-        links["latency_ns"][middle] -= comes_in * length
-        links["from_step"][middle[is_later]] = first[giver[middle]][is_later] + comes_in[is_later] - 1
-        return np.concatenate([links, copies])
 
-    def _into_parts(
-        self, links: compiled.Table, count: int, first: Integers, first_join: int
-    ) -> compiled.Table:
+    def _into_parts(self, links: LinkColumns, count: int, first: Integers, first_join: int) -> LinkColumns:
         """With joins in place of the steps that wait, and links from each join to the parts of its step."""
         join = np.arange(count)
         join[self.steps] = first_join + np.arange(len(self.steps))
-        links["to_step"] = join[links["to_step"]]
-        entering = np.zeros(int(self.parts.sum()), compiled.LINK)
-        entering["from_step"] = np.repeat(join[self.steps], self.parts)
+        entering = int(self.parts.sum())
         begins = np.cumsum(self.parts) - self.parts
-        number = np.arange(len(entering)) - np.repeat(begins, self.parts)
+        number = np.arange(entering) - np.repeat(begins, self.parts)
         # The step itself is its first part.
-        entering["to_step"] = np.where(
-            number == 0, np.repeat(self.steps, self.parts), np.repeat(first, self.parts) + number - 1
+        to_part = np.where(number == 0, np.repeat(self.steps, self.parts), np.repeat(first, self.parts) + number - 1)
+        return LinkColumns(
+            np.concatenate([links.from_step, np.repeat(join[self.steps], self.parts).astype(np.uint32)]),
+            np.concatenate([join[links.to_step].astype(np.uint32), to_part.astype(np.uint32)]),
+            np.concatenate([links.latency_ns, np.zeros(entering, np.int64)]),
+            np.concatenate([links.base, np.full(entering, compiled.FROM_END, np.uint8)]),
         )
-        entering["base"] = compiled.FROM_END
-        return np.concatenate([links, entering])

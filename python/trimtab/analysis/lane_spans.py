@@ -29,12 +29,16 @@ def changes(lane: Lane) -> tuple[Integers, Integers, NDArray[np.bool_]]:
         if not _has_kinds(lane.events, _TASK_BEGINS):
             return _times_at_work(lane.events)
         begins, ends = (*begins, *_TASK_BEGINS), (*ends, *_TASK_ENDS)
+    # By kind of event.
+    is_edge, opens = np.zeros(1 << 16, np.bool_), np.zeros(1 << 16, np.bool_)
+    is_edge[list((*begins, *ends))] = opens[list(begins)] = True
     ticks, subjects, is_begin = [_NO_TICKS], [_NO_TICKS], [np.empty(0, np.bool_)]
     for block in blocks(lane.events):
-        chosen = np.flatnonzero(np.isin(block["kind"], (*begins, *ends)))
+        kind = np.ascontiguousarray(block["kind"])
+        chosen = np.flatnonzero(is_edge[kind])
         ticks.append(block["ticks"][chosen].astype(np.int64))
         subjects.append(block["subject"][chosen].astype(np.int64))
-        is_begin.append(np.isin(block["kind"][chosen], begins))
+        is_begin.append(opens[kind[chosen]])
     return np.concatenate(ticks), np.concatenate(subjects), np.concatenate(is_begin)
 
 

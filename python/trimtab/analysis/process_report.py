@@ -26,6 +26,7 @@ from trimtab.model import Process
 from trimtab.model.enumerations import CounterName, RecordLevel
 from trimtab.model.report import CpuUse, Finding, Region, Scope, TaskKind
 from trimtab.symbols import Symbols
+from trimtab.threads import of_each
 from trimtab.traces import Trace, rows_of
 from trimtab.traces.intervals import LaneParts, parts_of
 
@@ -127,7 +128,9 @@ class ProcessReport:
     @cached_property
     def lane_spans(self) -> tuple[LaneSpans, ...]:
         """What its lanes were in from when to when."""
-        return tuple(lane_spans(self.process, lane, self.trace.span.wall_s) for lane in self.process.lanes)
+        lanes, wall_s = self.process.lanes, self.trace.span.wall_s
+        events = sum(len(lane.events) for lane in lanes)
+        return tuple(of_each(lambda lane: lane_spans(self.process, lane, wall_s), lanes, events))
 
     def forget_lane_spans(self) -> None:
         """Drops `lane_spans`, which are long, too."""

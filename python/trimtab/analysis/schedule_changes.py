@@ -9,7 +9,7 @@ import numpy as np
 
 from trimtab.analysis.division import Division
 from trimtab.analysis.step_work import Floats, Integers, largest, ones, subject_of_steps, work_of_steps
-from trimtab.analysis.task_changes import queued_lead_ns
+from trimtab.analysis.task_changes import TaskOrder
 from trimtab.analysis.what_if import SHARED_SCHEDULES, Change
 from trimtab.model import NO_SUBJECT
 from trimtab.traces.columns import numbered
@@ -120,8 +120,9 @@ class LoopSchedules:
 class Grain:
     """Kinds of tasks that have some long tasks."""
 
-    def __init__(self, steps: Steps) -> None:
-        self._steps, self._work = steps, work_of_steps(steps)
+    def __init__(self, tasks: TaskOrder) -> None:
+        steps = tasks.steps
+        self._tasks, self._work = tasks, work_of_steps(steps)
         self._subject = np.where(steps.is_pooled, subject_of_steps(steps), NO_SUBJECT)
 
     def subjects(self, least_ns: float) -> list[int]:
@@ -136,5 +137,5 @@ class Grain:
         A part costs in addition what a worker needs between two tasks. The uncertainty is the length of the longest part.
         """
         chosen = np.flatnonzero((self._subject == subject) & (self._work > 0))
-        division = Division(chosen, np.full(len(chosen), parts, np.int64), queued_lead_ns(self._steps) or 0)
+        division = Division(chosen, np.full(len(chosen), parts, np.int64), self._tasks.queued_lead_ns or 0)
         return Change(division=division), float(self._work[chosen].max(initial=0.0)) / parts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from trimtab.analysis.step_work import is_work, largest, ones, subject_of_steps, work_of_steps
@@ -26,13 +28,34 @@ def _moments(steps: Steps) -> Integers:
     return known
 
 
-def _first_links(steps: Steps) -> Integers:
-    """The earliest link into each step of a task: what made the task, if that is known."""
-    links = steps.links
-    into_task = np.flatnonzero(steps.is_pooled[links.to_step])
-    order = into_task[ordered(links.to_step[into_task], _moments(steps)[into_task])]
-    first: Integers = order[np.diff(links.to_step[order], prepend=-1) > 0]
-    return first
+class TaskOrder:
+    """What several changes need to know of the tasks of a process; found out once."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+
+    @cached_property
+    def first_links(self) -> Integers:
+        """The earliest link into each step of a task: what made the task, if that is known."""
+        steps, links = self.steps, self.steps.links
+        into_task = np.flatnonzero(steps.is_pooled[links.to_step])
+        order = into_task[ordered(links.to_step[into_task], _moments(steps)[into_task])]
+        first: Integers = order[np.diff(links.to_step[order], prepend=-1) > 0]
+        return first
+
+    @cached_property
+    def queued_lead_ns(self) -> int | None:
+        """What passes in the median from when a worker has done a task until it begins one that waited in a queue; None: none did."""
+        steps = self.steps
+        tasks = np.flatnonzero(steps.is_pooled)
+        order = tasks[ordered(steps.lane[tasks], steps.begin_ns[tasks])]
+        ends = np.zeros(len(steps), np.int64)
+        np.maximum.at(ends, steps.pieces.step, steps.pieces.end_ns)
+        later, earlier = order[1:], order[:-1]
+        free_ns = steps.begin_ns[later] - steps.lead_ns[later]
+        is_next = (steps.lane[later] == steps.lane[earlier]) & (np.abs(free_ns - ends[earlier]) <= 1)
+        leads = steps.lead_ns[later[is_next]]
+        return int(np.median(leads)) if len(leads) else None
 
 
 def _begins_task(steps: Steps) -> Booleans:
@@ -45,23 +68,10 @@ def _begins_task(steps: Steps) -> Booleans:
     return begins
 
 
-def queued_lead_ns(steps: Steps) -> int | None:
-    """What passes in the median from when a worker has done a task until it begins one that waited in a queue; None: none did."""
-    tasks = np.flatnonzero(steps.is_pooled)
-    order = tasks[ordered(steps.lane[tasks], steps.begin_ns[tasks])]
-    ends = np.zeros(len(steps), np.int64)
-    np.maximum.at(ends, steps.pieces.step, steps.pieces.end_ns)
-    later, earlier = order[1:], order[:-1]
-    free_ns = steps.begin_ns[later] - steps.lead_ns[later]
-    is_next = (steps.lane[later] == steps.lane[earlier]) & (np.abs(free_ns - ends[earlier]) <= 1)
-    leads = steps.lead_ns[later[is_next]]
-    return int(np.median(leads)) if len(leads) else None
-
-
-def _queued_leads(steps: Steps, is_queued: Booleans) -> Integers:
+def _queued_leads(tasks: TaskOrder, is_queued: Booleans) -> Integers:
     """The most that each step may begin later than it could, if these wait in a queue: no worker has to be woken for them."""
-    most = np.full(len(steps), np.iinfo(np.int64).max)
-    if (lead_ns := queued_lead_ns(steps)) is not None:
+    most = np.full(len(is_queued), np.iinfo(np.int64).max)
+    if (lead_ns := tasks.queued_lead_ns) is not None:
         most[is_queued] = lead_ns
     return most
 
@@ -90,13 +100,14 @@ def _queued_places(steps: Steps, is_queued: Booleans, first: Integers) -> Intege
 class Chains:
     """Inputs that tasks get from others of their kind; not what made them, nor children that a task waits for."""
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, tasks: TaskOrder) -> None:
+        steps = tasks.steps
         links, subject = steps.links, subject_of_steps(steps)
         is_input = _begins_task(steps)[links.to_step] & steps.is_pooled[links.from_step]
-        is_input[_first_links(steps)] = False
+        is_input[tasks.first_links] = False
         is_input &= subject[links.to_step] == subject[links.from_step]
         is_input &= subject[links.to_step] != NO_SUBJECT
-        self._steps, self._is_input, self._subject = steps, is_input, subject
+        self._tasks, self._steps, self._is_input, self._subject = tasks, steps, is_input, subject
 
     def subjects(self, least_ns: float) -> list[int]:
         """Kinds of tasks with such inputs, those whose waiting tasks compute most first."""
@@ -113,17 +124,17 @@ class Chains:
         is_queued[steps.links.to_step[is_cut]] = True
         return Change(
             kept_links=~is_cut,
-            places=_queued_places(steps, is_queued, _first_links(steps)),
-            most_lead_ns=_queued_leads(steps, is_queued),
+            places=_queued_places(steps, is_queued, self._tasks.first_links),
+            most_lead_ns=_queued_leads(self._tasks, is_queued),
         )
 
 
 class Making:
     """What tasks do to make other tasks."""
 
-    def __init__(self, steps: Steps) -> None:
-        pieces = steps.pieces
-        self._steps = steps
+    def __init__(self, tasks: TaskOrder) -> None:
+        steps, pieces = tasks.steps, tasks.steps.pieces
+        self._tasks, self._steps = tasks, steps
         is_known = is_work(steps) & (pieces.pace == int(Pace.MAKING)) & (pieces.subject != NO_SUBJECT)
         self._is_making = is_known & steps.is_pooled[pieces.step]
 
@@ -137,7 +148,7 @@ class Making:
         """The tasks that are made do it themselves: each takes longer by the same part. None: which ones is not known."""
         steps, pieces, factor = self._steps, self._steps.pieces, ones(self._steps)
         making = self._is_making & (pieces.subject == subject)
-        first = _first_links(steps)
+        first = self._tasks.first_links
         maker = steps.links.from_piece[first]
         made = steps.links.to_step[first[(maker != NO_PIECE) & making[np.maximum(maker, 0)]]]
         is_made = np.isin(steps.owner[pieces.step], steps.owner[made]) & is_work(steps) & ~making
@@ -147,12 +158,13 @@ class Making:
         factor[making] = 0.0
         is_queued = np.zeros(len(steps), np.bool_)
         is_queued[made] = True
-        return Change(factor, most_lead_ns=_queued_leads(steps, is_queued))
+        return Change(factor, most_lead_ns=_queued_leads(self._tasks, is_queued))
 
 
-def without_locks(steps: Steps) -> Change:
+def without_locks(tasks: TaskOrder) -> Change:
     """Nobody waits for a lock; where tasks did, workers find tasks in queues and need not be woken for them."""
+    steps = tasks.steps
     is_for_task = steps.links.is_lock & steps.is_pooled[steps.links.to_step]
     if not is_for_task.any():
         return Change(has_locks=False)
-    return Change(has_locks=False, most_lead_ns=_queued_leads(steps, steps.is_pooled))
+    return Change(has_locks=False, most_lead_ns=_queued_leads(tasks, steps.is_pooled))

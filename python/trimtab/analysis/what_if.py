@@ -17,7 +17,6 @@ from trimtab.traces.columns import numbered, ordered
 from trimtab.traces.steps import NO_PIECE, StepLinks, Steps
 from trimtab.traces.steps.model import same
 
-_BLOCK = 1 << 18
 SHARED_SCHEDULES = (Schedule.DYNAMIC, Schedule.GUIDED)
 
 
@@ -90,36 +89,62 @@ class Replays:
         Raises:
             CompiledError: steps wait for each other.
         """
-        steps, pieces = self.steps, self.steps.pieces
-        table = np.empty(len(steps), compiled.STEP)
-        length = pieces.length_ns if change.factor is None else pieces.length_ns * change.factor
-        own = np.bincount(pieces.step, weights=length, minlength=len(steps))
-        table["duration_ns"] = steps.clock_ns + np.rint(own).astype(np.int64)
-        if change.added_ns is not None:
-            table["duration_ns"] += change.added_ns
-        table["lead_ns"] = self._leads(change)
-        table["recorded_begin_ns"] = self._places_in_order if change.places is None else change.places
-        loop, leaves = self._loops(change)
-        has_no_lane = steps.is_pooled | (steps.lane < 0) | (loop > 0)
-        table["lane"] = np.where(has_no_lane, compiled.NO_LANE, steps.lane)
-        in_loop = loop + leaves
-        table["pool"] = np.where(steps.is_pooled, steps.process, len(steps.workers_of) - 1 + in_loop) + 1
-        table["pool"][~steps.is_pooled & (in_loop == 0)] = 0
-        pools = np.arange(1, len(steps.workers_of) + 1, dtype=np.uint32)
-        has_workers = np.array(steps.workers_of) > 0
-        servers = np.concatenate(
-            [np.repeat(pools, steps.workers_of), np.tile(pools[has_workers], change.more_workers)]
+        length = self._length_ns if change.factor is None else self._length_ns * change.factor
+        places = self._places_in_order if change.places is None else change.places
+        lane, pool = self._lanes_and_pools(change)
+        steps = compiled.StepColumns(
+            self._durations(change, length), self._leads(change), places, lane, pool
         )
         links = self._links(change, length)
         if change.division is not None:
-            table, links = change.division.divided(table, links)
+            steps, links = change.division.divided(steps, links)
+        servers = self._servers(change)
+        lanes = self.steps.lanes + len(servers) - self.steps.workers
         return compiled.replayed_end_ns(
-            table,
-            links,
-            steps.lanes + len(servers) - steps.workers,
-            len(servers),
-            servers,
+            compiled.Program(steps, links, lanes, len(servers), server_pools=servers)
         )
+
+    @cached_property
+    def _length_ns(self) -> Integers:
+        """Of each piece."""
+        return self.steps.pieces.length_ns
+
+    def _durations(self, change: Change, length: NDArray[Any]) -> Integers:
+        """Of each step, where its pieces are so long."""
+        steps = self.steps
+        own = np.bincount(steps.pieces.step, weights=length, minlength=len(steps))
+        durations: Integers = np.rint(own, out=own).astype(np.int64)
+        durations += steps.clock_ns
+        if change.added_ns is not None:
+            durations += change.added_ns
+        return durations
+
+    def _servers(self, change: Change) -> NDArray[np.uint32]:
+        """The pool of each worker."""
+        steps = self.steps
+        pools = np.arange(1, len(steps.workers_of) + 1, dtype=np.uint32)
+        has_workers = np.array(steps.workers_of) > 0
+        return np.concatenate(
+            [np.repeat(pools, steps.workers_of), np.tile(pools[has_workers], change.more_workers)]
+        )
+
+    def _lanes_and_pools(self, change: Change) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Of each step, as `STEP` has them."""
+        return self._recorded_lanes_and_pools if change.shared_loops is None else self._placed(change)
+
+    @cached_property
+    def _recorded_lanes_and_pools(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        return self._placed(Change())
+
+    def _placed(self, change: Change) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        steps = self.steps
+        loop, leaves = self._loops(change)
+        in_loop = loop + leaves
+        has_no_lane = steps.is_pooled | (steps.lane < 0) | (loop > 0)
+        lane = np.where(has_no_lane, compiled.NO_LANE, steps.lane).astype(np.uint32)
+        pool = np.where(steps.is_pooled, steps.process, len(steps.workers_of) - 1 + in_loop) + 1
+        pool[~steps.is_pooled & (in_loop == 0)] = 0
+        return lane, pool.astype(np.uint32)
 
     def _loops(self, change: Change) -> tuple[Integers, Integers]:
         """For all steps: the loop whose shared chunk the step is, and the loop that its lane leaves with it; 0: none."""
@@ -155,25 +180,25 @@ class Replays:
         places[np.argsort(self.steps.begin_ns, kind="stable")] = np.arange(len(self.steps))
         return places
 
-    def _links(self, change: Change, length: NDArray[Any]) -> compiled.Table:
-        links, table = self._sorted_links, self._recorded_links
+    def _links(self, change: Change, length: NDArray[Any]) -> compiled.LinkColumns:
+        links, columns = self._sorted_links, self._recorded_links
         is_changed = not (change.has_messages_on_the_way and change.has_queued_messages)
-        if change.factor is not None or is_changed:
-            table = table.copy()
         if change.factor is not None:
-            table["latency_ns"] = self._latencies(length)
+            columns = columns._replace(latency_ns=self._latencies(length))
+        elif is_changed:
+            columns = columns._replace(latency_ns=columns.latency_ns.copy())
         if not change.has_messages_on_the_way:
             way_ns = links.latency_ns - self.steps.queued_of_steps(links.to_step)
-            table["latency_ns"][links.is_message] -= way_ns[links.is_message]
+            columns.latency_ns[links.is_message] -= way_ns[links.is_message]
         if not change.has_queued_messages:
             queued_ns = self.steps.queued_of_steps(links.to_step[links.is_message])
-            table["latency_ns"][links.is_message] -= queued_ns
+            columns.latency_ns[links.is_message] -= queued_ns
         if change.has_locks and change.kept_links is None:
-            return table
-        is_kept = np.ones(len(table), np.bool_) if change.has_locks else ~links.is_lock
+            return columns
+        is_kept = np.ones(len(links.to_step), np.bool_) if change.has_locks else ~links.is_lock
         if change.kept_links is not None:
             is_kept &= change.kept_links[self._order_of_links]
-        return table[is_kept]
+        return columns.pick(is_kept)
 
     @cached_property
     def _order_of_links(self) -> NDArray[np.int64]:
@@ -189,28 +214,27 @@ class Replays:
         return self.steps.links.pick(self._order_of_links)
 
     @cached_property
-    def _recorded_links(self) -> compiled.Table:
+    def _recorded_links(self) -> compiled.LinkColumns:
         links = self._sorted_links
-        table = np.empty(len(links.to_step), compiled.LINK)
-        table["from_step"], table["to_step"] = links.from_step, links.to_step
-        table["base"] = np.where(links.from_piece >= 0, compiled.FROM_BEGIN, compiled.FROM_END)
-        table["latency_ns"] = self._latencies(self.steps.pieces.length_ns)
-        return table
+        base = np.where(links.from_piece >= 0, compiled.FROM_BEGIN, compiled.FROM_END)
+        return compiled.LinkColumns(
+            links.from_step.astype(np.uint32),
+            links.to_step.astype(np.uint32),
+            self._latencies(self._length_ns),
+            base.astype(np.uint8),
+        )
 
     def _latencies(self, length: NDArray[Any]) -> NDArray[np.int64]:
         """What passes from the end of each link's step, or its begin, where its pieces are so long."""
-        links, recorded_ns = self._sorted_links, self.steps.pieces.length_ns
-        before = np.concatenate([[0.0], np.cumsum(length, dtype=np.float64)])
-        latency = links.latency_ns.copy()
-        # In blocks: there may be tens of millions of links.
-        for low in range(0, len(latency), _BLOCK):
-            block = slice(low, low + _BLOCK)
-            inside = np.flatnonzero(links.from_piece[block] >= 0)
-            at, first = (
-                links.from_piece[block][inside],
-                self.steps.first_piece[links.from_step[block][inside]],
-            )
-            share = links.within_ns[block][inside] / np.maximum(recorded_ns[at], 1)
-            moment = before[at] - before[first] + share * (before[at + 1] - before[at])
-            latency[block][inside] += np.rint(moment).astype(np.int64)
-        return latency
+        links = self._sorted_links
+        before = np.zeros(len(length) + 1)
+        np.cumsum(length, dtype=np.float64, out=before[1:])
+        moments = compiled.LinkMoments(
+            links.from_piece,
+            links.from_step,
+            links.within_ns,
+            links.latency_ns,
+            self.steps.first_piece,
+            self._length_ns,
+        )
+        return compiled.latencies(moments, before)

@@ -58,7 +58,7 @@ def prove_run(run_directory: str, wanted: str, pairs: int, source: Path | None, 
     from trimtab.tuning.multi_run import RunFailed
     from trimtab.tuning.proving import prove, remedy_of
     from trimtab.tuning.runner import ProgramRunner
-    from trimtab.tuning.single_run import available_cpus
+    from trimtab.cgroup import available_cpus
 
     try:
         run = open_run(find_run(run_directory))

@@ -299,7 +299,7 @@ def _candidates(
     from trimtab.counted import counted
     from trimtab.doctor.runtimes import loader_cache
     from trimtab.tuning.duration import duration_text
-    from trimtab.tuning.single_run import available_cpus
+    from trimtab.cgroup import available_cpus
     from trimtab.tuning.start_situation import Situation
     from trimtab.tuning.start_sources import proposed_starts, works_in_children
 

@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 
 from trimtab.doctor import processors, runtimes, sources, trial
-from trimtab.doctor.check import Check, Machine
+from trimtab.doctor.check import Check
+from trimtab.machine_files import Machine
 
 
 @dataclass(frozen=True)

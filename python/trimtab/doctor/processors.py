@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from trimtab.doctor.cgroup import find_quota
-from trimtab.doctor.check import Check, Machine
+from trimtab.cgroup import find_quota
+from trimtab.doctor.check import Check
+from trimtab.machine_files import Machine
 
 _CONTAINER_GROUPS = r"docker|kubepods|containerd|libpod|lxc"
 

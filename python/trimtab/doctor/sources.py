@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from trimtab.doctor.check import Check, Machine
+from trimtab.doctor.check import Check
+from trimtab.machine_files import Machine
 
 
 def checks(machine: Machine) -> list[Check]:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from trimtab.doctor.check import Machine
+from trimtab.machine_files import Machine
 
 _FILES = 400
 _FILE_BYTES = 4096

@@ -80,7 +80,9 @@ def analyse(directory: str) -> None:
     os.nice(19)
     from trimtab.analysis.report import build
     from trimtab.readers import open_run
+    from trimtab.threads import use_one_thread
 
+    use_one_thread()
     with tempfile.TemporaryDirectory(prefix="trimtab-top-") as place:
         copy = copied(Path(directory), Path(place) / "run")
         report = build(open_run(copy))

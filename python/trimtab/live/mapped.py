@@ -82,6 +82,10 @@ class LiveFile:
         self.capacity, self.written = capacity, written
         return True
 
+    def size(self) -> int:
+        """Of a file that was found, in bytes."""
+        return self._mapped().size()
+
     def _size_by_name(self) -> int:
         try:
             return os.stat(self._name, follow_symlinks=False).st_size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,11 @@ from trimtab.analysis.decisions import decisions
 from trimtab.analysis.regions import Places
 from trimtab.live.knobs import KnobFile, knob_files
 from trimtab.live.listed import ListedFile
-from trimtab.live.mapped import HEADER_WORDS, LiveFile
+from trimtab.live.lane_files import LaneFiles
+from trimtab.live.mapped import LiveFile
 from trimtab.live.model import CounterLook, DecisionLook, KnobLook, LaneLook, ProcessLook, SubjectLook
 from trimtab.live.rows import Structure
 from trimtab.live.states import Moment, lane_looks
-from trimtab.live.tails import LENGTH, Tail, tails_of
 from trimtab.live.targets import is_alive, start_of
 from trimtab.model import NO_LANE, Process, Records, RunError
 from trimtab.model.enumerations import EventKind, Metric, ProcessState
@@ -40,16 +40,6 @@ _KINDS = {
 # Switches are read this far back at most: they may be many.
 _MOST_SWITCHES = 1 << 15
 _MOST_SAMPLES = 1 << 15
-
-
-@dataclass
-class _Lane:
-    """One lane's files."""
-
-    events: LiveFile
-    profile: LiveFile
-    tail: Tail = field(default_factory=Tail)
-    events_read: int = 0
 
 
 @dataclass(frozen=True)
@@ -89,9 +79,9 @@ class LiveProcess:
         self._listed = 0  # when the folder had changed last
         self._names = Names()
         self._names_read = self._decisions_read = self._samples_read = self._switches_read = 0
-        self._lanes: list[_Lane] = []
+        self._lanes = LaneFiles(folder)
         self._structure: Structure | None = None
-        self._structure_of: tuple[int, ...] = ()
+        self._structure_of = b""
         self._labels: dict[int, str] = {}
         self._model: Process | None = None
         self._before: Moment | None = None
@@ -147,7 +137,6 @@ class LiveProcess:
         state = self._state()
         self.is_over = state != "running"
         self._read_names()
-        self._find_lanes()
         moment = self._moment()
         before, self._before = self._before, moment
         interval = moment.interval_since(before)
@@ -245,47 +234,23 @@ class LiveProcess:
             )
         return self._model
 
-    def _find_lanes(self) -> None:
-        count = int(self._head["lanes"])
-        while len(self._lanes) < count:
-            stem = self.folder / f"lane-{len(self._lanes):04}"
-            lane = _Lane(
-                LiveFile(stem.with_suffix(".events"), "events"),
-                LiveFile(stem.with_suffix(".profile"), "profile"),
-            )
-            if not (lane.events.look() and lane.profile.look()):
-                break  # it is being made
-            self._lanes.append(lane)
-
     def _moment(self) -> Moment:
-        for lane in self._lanes:
-            lane.events.look()
-            lane.profile.look()
+        lanes = self._lanes
+        lanes.find(int(self._head["lanes"]))
+        lanes.look()
         now = self._now()
-        changed = [lane for lane in self._lanes if lane.events.written != lane.events_read]
-        for lane, tail in zip(
-            changed,
-            tails_of([lane.events.newest(LENGTH) for lane in changed], [lane.tail for lane in changed]),
-            strict=True,
-        ):
-            lane.tail, lane.events_read = tail, lane.events.written
-        written = tuple(lane.profile.written for lane in self._lanes)
+        lanes.read_tails()
+        written = lanes.rows_written
         if self._structure is None or written != self._structure_of:
-            tables = [lane.profile.words(lane.profile.written) for lane in self._lanes]
-            self._structure = Structure(tables, len(tables))
+            self._structure = Structure(lanes.tables(), len(lanes))
             self._structure_of = written
-        headers = (
-            np.stack([lane.events.header for lane in self._lanes])
-            if self._lanes
-            else np.zeros((0, HEADER_WORDS), np.uint64)
-        )
         totals = self._structure.totals(float(now))
         self._read_switches()
         return Moment(
             now,
             self._tick_s,
-            headers,
-            [lane.tail for lane in self._lanes],
+            lanes.headers,
+            lanes.tails,
             totals,
             self._structure.subjects,
             dict(self._switched),

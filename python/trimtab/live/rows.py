@@ -81,7 +81,8 @@ class Structure:
     """
 
     def __init__(self, tables: Sequence[Words], lanes: int) -> None:
-        self._tables = list(tables)
+        self._figures = [table[:, _COUNT:_USED] for table in tables]
+        self._latest: tuple[Words, Totals] | None = None
         self._lanes = lanes
         rows = (
             np.concatenate([table[:, :_USED] for table in tables])
@@ -110,6 +111,7 @@ class Structure:
             state: np.flatnonzero((self._what == Metric.WORKER) & (self._flags == state))
             for state in (WorkerState.RUNS, WorkerState.LOOKS, WorkerState.IDLE, WorkerState.CAPPED)
         }
+        self._has_workers = any(map(len, self._workers.values()))
         self._locks = np.flatnonzero(self._what == Metric.LOCK)
         self._number_subjects()
         self._pair_samples()
@@ -143,12 +145,17 @@ class Structure:
 
     def totals(self, now: float) -> Totals:
         """The figures as they are now; `now` in ticks."""
-        used = slice(_COUNT, _USED)
         raw = (
-            np.concatenate([table[:, used] for table in self._tables])
-            if self._tables
-            else np.zeros((0, _USED - _COUNT), np.uint64)
+            np.concatenate(self._figures) if self._figures else np.zeros((0, _USED - _COUNT), np.uint64)
         )
+        # Of workers the time since their last row counts, too.
+        if self._latest is not None and not self._has_workers and np.array_equal(raw, self._latest[0]):
+            return self._latest[1]
+        totals = self._totals(raw, now)
+        self._latest = raw, totals
+        return totals
+
+    def _totals(self, raw: Words, now: float) -> Totals:
         rows = np.minimum(raw, np.uint64(1 << 62)).astype(np.float64)
         count, timed, ticks, x = (
             rows[:, 0],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trimtab.live.model import LaneLook, Shares
 from trimtab.live.rows import Totals
-from trimtab.live.tails import Tail
+from trimtab.live.tails import Tails
 from trimtab.model.enumerations import WorkerState
 from trimtab.readers import layout
 
@@ -55,7 +55,7 @@ class Moment:
     now: int
     tick_s: float
     headers: NDArray[np.uint64]
-    tails: list[Tail]
+    tails: Tails
     totals: Totals
     subjects: list[tuple[int, int]]
     switched: dict[int, tuple[bool, bool, int]]
@@ -76,7 +76,7 @@ def lane_looks(
     is_thread = (headers[:, _KIND] & _LOW == 0).tolist()
     tids = (headers[:, _TID] >> _HALF).tolist()
     workers = moment.totals.state.tolist()
-    running = {tail.region.instance for tail in moment.tails if tail.region.ticks}
+    running = moment.tails.running
     states = [
         _state(moment, lane, workers[lane], running, shares[lane] if shares else None)
         if is_open[lane]
@@ -90,7 +90,7 @@ def lane_looks(
     for lane, state in enumerate(states):
         if not state:
             continue
-        subject = moment.tails[lane].subject
+        subject = moment.tails.rows[lane].subject
         subject = subject if subject >= 0 else subjects[lane]
         looks.append(
             LaneLook(
@@ -124,23 +124,10 @@ def _decoded(title: bytes, name: bytes) -> str:
     return (title.split(b"\0", 1)[0] or name.split(b"\0", 1)[0]).decode("utf-8", "replace")
 
 
-def _open_times(moment: Moment) -> tuple[Any, Any]:
-    """Work and waiting at the join, in ticks, of parts whose region has not ended: the rows do not have them yet."""
-    work, join = np.zeros(len(moment.tails)), np.zeros(len(moment.tails))
-    running = {tail.region.instance: tail.region.outer_ticks for tail in moment.tails if tail.region.ticks}
-    for lane, tail in enumerate(moment.tails):
-        if tail.part.ticks:
-            work[lane] = max(moment.now - tail.part.outer_ticks, 0)
-        elif tail.last_end and tail.last_instance in running:
-            begin = running[tail.last_instance]
-            work[lane] = max(tail.last_end - begin, 0)
-            join[lane] = max(moment.now - max(tail.last_end, begin), 0)
-    return work, join
-
-
 def _shares(moment: Moment, before: Moment) -> list[list[float]]:
     """A row a lane, in the order of the fields of `Shares`."""
-    size, old = len(moment.tails), len(before.tails)
+    tails, before_tails = moment.tails, before.tails
+    size, old = len(tails.rows), len(before_tails.rows)
     length = float(moment.now - before.now)
 
     def grown(name: str, extra: Any = None, extra_before: Any = None) -> Any:
@@ -150,18 +137,16 @@ def _shares(moment: Moment, before: Moment) -> list[list[float]]:
             now, then[:old] = now + extra, then[:old] + extra_before
         return np.clip((now - then) / length, 0.0, 1.0)
 
-    open_now, open_before = _open_times(moment), _open_times(before)
+    open_now, open_before = tails.open_times(moment.now), before_tails.open_times(before.now)
     work = grown("work", open_now[0], open_before[0])
     join = grown("join", open_now[1], open_before[1]) + grown("arrival")
     inner = {name: grown(name) for name in ("barrier", "lock", "tasks")}
     waits = sum(inner.values())
     # Waits that have ended are known by kind; `work` has them too where the part is still open.
-    work = np.clip(work - np.where([tail.part.ticks > 0 for tail in moment.tails], waits, 0.0), 0.0, 1.0)
+    work = np.clip(work - np.where(tails.has_part, waits, 0.0), 0.0, 1.0)
     run, delay = _times(moment, before, _RUN), _times(moment, before, _DELAY)
     is_worker = (moment.headers[:, _WORKER] & _LOW) > 0
-    has_team = moment.totals.has_rows | np.array(
-        [bool(t.part.ticks or t.last_end) for t in moment.tails], bool
-    )
+    has_team = moment.totals.has_rows | tails.was_in_team
     is_main = (moment.headers[:, _IS_MAIN] >> _HALF) > 0
     idle = np.zeros(size)
     outside = np.clip(1.0 - work - join - waits, 0.0, 1.0)
@@ -189,7 +174,7 @@ def _shares(moment: Moment, before: Moment) -> list[list[float]]:
 
 def _times(moment: Moment, before: Moment, word: int) -> Any:
     """Shares of the interval by figures of the system, which the sampler writes every 40 ms or more rarely."""
-    old = len(before.tails)
+    old = len(before.tails.rows)
     then = moment.headers[:, word].astype(np.float64)
     grown = then.copy()
     grown[:old] -= before.headers[:, word]
@@ -197,9 +182,9 @@ def _times(moment: Moment, before: Moment, word: int) -> Any:
     return np.clip(grown * 1e-9 / ((moment.now - before.now) * moment.tick_s), 0.0, 1.0)
 
 
-def _state(moment: Moment, lane: int, worker: int, running: set[int], shares: list[float] | None) -> str:
+def _state(moment: Moment, lane: int, worker: int, running: Mapping[int, int], shares: list[float] | None) -> str:
     """What it does now; where nothing says so, what it mostly did. `running`: instances of regions that are."""
-    tail = moment.tails[lane]
+    tail = moment.tails.rows[lane]
     off, could_run, _ = moment.switched.get(lane, _NOT_SWITCHED)
     if worker in _WORKER_STATES and worker != WorkerState.RUNS:
         return _WORKER_STATES[worker]
@@ -219,7 +204,7 @@ def _state(moment: Moment, lane: int, worker: int, running: set[int], shares: li
 def _at_work(moment: Moment, states: list[str]) -> dict[int, list[int]]:
     """Lanes that are at work in each instance of a region, whom the others may wait for."""
     found: dict[int, list[int]] = {}
-    for lane, tail in enumerate(moment.tails):
+    for lane, tail in enumerate(moment.tails.rows):
         if tail.part.ticks and states[lane] in ("busy", "cpu_wait", "lock", "tasks"):
             found.setdefault(tail.part.instance, []).append(lane)
     return found
@@ -233,7 +218,7 @@ def _waits_for(moment: Moment, lane: int, state: str, at_work: dict[int, list[in
         return (int(held.argmax()),) if held.any() else ()
     if state not in ("join", "barrier", "blocked"):
         return ()
-    tail = moment.tails[lane]
+    tail = moment.tails.rows[lane]
     instance = tail.part.instance if tail.part.ticks else tail.last_instance
     others = at_work.get(instance, []) if instance else []
     return tuple(other for other in others[: _MOST_NAMED + 1] if other != lane)[:_MOST_NAMED]
@@ -241,7 +226,7 @@ def _waits_for(moment: Moment, lane: int, state: str, at_work: dict[int, list[in
 
 def _top_subjects(moment: Moment, before: Moment | None) -> list[int]:
     """Of each lane the subject that took most of its time in the interval; -1: none did."""
-    size = len(moment.tails)
+    size = len(moment.tails.rows)
     if not moment.subjects or before is None:
         return [-1] * size
     grown = moment.totals.by_lane.copy()
@@ -249,7 +234,7 @@ def _top_subjects(moment: Moment, before: Moment | None) -> list[int]:
     places = [(place, at[key]) for place, key in enumerate(moment.subjects) if key in at]
     if places:
         now, then = zip(*places, strict=True)
-        grown[np.ix_(range(len(before.tails)), now)] -= before.totals.by_lane[:, list(then)]
+        grown[np.ix_(range(len(before.tails.rows)), now)] -= before.totals.by_lane[:, list(then)]
     best = grown.argmax(axis=1)
     return [
         moment.subjects[place][1] if grown[lane, place] > 0 else -1

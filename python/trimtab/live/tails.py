@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trimtab.model import Records
 from trimtab.model.enumerations import EventKind
@@ -55,6 +57,51 @@ class Tail(NamedTuple):
     last_end: int = 0
     last_instance: int = 0
     subject: int = -1
+
+
+class Tails:
+    """Those of all lanes of a process, and what looks need of them together. They do not change."""
+
+    def __init__(self, rows: Sequence[Tail]) -> None:
+        self.rows = rows
+
+    @cached_property
+    def running(self) -> dict[int, int]:
+        """Instances of regions that run, and when the outermost region around each began, ticks."""
+        return {tail.region.instance: tail.region.outer_ticks for tail in self.rows if tail.region.ticks}
+
+    @cached_property
+    def has_part(self) -> NDArray[np.bool_]:
+        """Of each lane, whether it is in a part of a region."""
+        return np.array([tail.part.ticks > 0 for tail in self.rows], np.bool_)
+
+    @cached_property
+    def was_in_team(self) -> NDArray[np.bool_]:
+        """Of each lane, whether it is or was in a part of a region."""
+        return np.array([bool(tail.part.ticks or tail.last_end) for tail in self.rows], np.bool_)
+
+    @cached_property
+    def part_since(self) -> NDArray[np.float64]:
+        """When each lane's open part began, ticks; infinite: there is none."""
+        return np.array(
+            [tail.part.outer_ticks if tail.part.ticks else np.inf for tail in self.rows], np.float64
+        )
+
+    @cached_property
+    def ended_parts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Of lanes whose last part has ended and whose region runs: how long they worked in it, and since when they wait (infinite: they do not)."""
+        work, since = np.zeros(len(self.rows)), np.full(len(self.rows), np.inf)
+        for lane, tail in enumerate(self.rows):
+            if not tail.part.ticks and tail.last_end and tail.last_instance in self.running:
+                begin = self.running[tail.last_instance]
+                work[lane] = max(tail.last_end - begin, 0)
+                since[lane] = max(tail.last_end, begin)
+        return work, since
+
+    def open_times(self, now: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Work and waiting at the join, in ticks, of parts whose region has not ended: profile rows do not have them yet."""
+        work, since = self.ended_parts
+        return work + np.maximum(now - self.part_since, 0.0), np.maximum(now - since, 0.0)
 
 
 def tails_of(newest: Sequence[Records], before: Sequence[Tail]) -> list[Tail]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.traces.compiled_columns import first_rows, order_of
+from trimtab.threads import of_each
+from trimtab.traces.compiled_columns import first_rows, number_few, order_of
 
 Integers = NDArray[np.int64]
 # Of numbers that are so close to each other a table says where each is; of others they are searched.
@@ -19,6 +21,22 @@ _TABLE_ROWS_A_NUMBER, _LEAST_TABLE = 4, 1024
 def small(places: Integers, count: int) -> NDArray[Any]:
     """Places below `count`, or -1, in four bytes each where that is enough: there may be tens of millions."""
     return places.astype(np.int32) if count < 1 << 31 else places
+
+
+def picked(columns: Iterable[NDArray[Any]], chosen: Any) -> list[NDArray[Any]]:
+    """These rows of several columns: by number, by a mask, or a slice."""
+    columns = list(columns)
+    if isinstance(chosen, slice):
+        return [column[chosen] for column in columns]
+    if chosen.dtype == np.bool_:
+        chosen = np.flatnonzero(chosen)
+    return of_each(lambda column: column.take(chosen), columns, len(chosen) * len(columns))
+
+
+def joined_columns(tables: Sequence[Sequence[NDArray[Any]]]) -> list[NDArray[Any]]:
+    """Each column of several tables behind each other."""
+    rows = sum(len(column) for table in tables for column in table)
+    return of_each(np.concatenate, list(zip(*tables, strict=True)), rows)
 
 
 def different(values: NDArray[Any]) -> NDArray[Any]:
@@ -40,6 +58,8 @@ def different(values: NDArray[Any]) -> NDArray[Any]:
 
 def numbered(values: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
     """The different values, ascending, and the place of each value among them."""
+    if values.dtype.kind in "iu" and values.dtype != np.uint64 and (few := number_few(values)) is not None:
+        return few[0].astype(values.dtype), few[1]
     numbers = different(values)
     return numbers, Places(numbers).of(values)
 

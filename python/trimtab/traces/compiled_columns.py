@@ -32,6 +32,8 @@ class _Numbers(ctypes.Structure):
 
 
 _FAILED = ctypes.c_size_t(-1).value
+# So many different values have a table that stays in the CPU's caches.
+_FEW = 4096
 
 
 @cache
@@ -41,6 +43,7 @@ def _library() -> ctypes.CDLL:
     library.trimtab_first_rows.restype = None
     library.trimtab_sums_before.restype = ctypes.c_size_t
     library.trimtab_largest_of_kinds.restype = ctypes.c_size_t
+    library.trimtab_number_few.restype = ctypes.c_size_t
     return library
 
 
@@ -96,6 +99,20 @@ def sums_before(points: Integers, moments: Integers) -> Integers:
     if done == _FAILED:
         raise MemoryError
     return sums
+
+
+def number_few(values: NDArray[Any]) -> tuple[Integers, Integers] | None:
+    """The different values, ascending, and the place of each value among them; None: there are thousands.
+
+    Raises:
+        OSError: the compiled library is not there.
+    """
+    values = np.ascontiguousarray(values, np.int64)
+    places, different = np.empty(len(values), np.int64), np.empty(_FEW, np.int64)
+    count = _library().trimtab_number_few(
+        _at(values), ctypes.c_size_t(len(values)), _at(places), _at(different), ctypes.c_size_t(_FEW)
+    )
+    return None if count == _FAILED else (different[:count], places)
 
 
 def largest_of_kinds(kinds: NDArray[Any], numbers: Integers, most: int) -> Integers:

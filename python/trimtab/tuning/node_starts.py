@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from trimtab.doctor.check import Machine
+from trimtab.machine_files import Machine
 from trimtab.model.enumerations import Cause
 from trimtab.tuning.multi_run import Start
 from trimtab.tuning.start import INTERLEAVE_VARIABLE

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trimtab import machine
-from trimtab.doctor.cgroup import find_quota
-from trimtab.doctor.check import Machine
+from trimtab.cgroup import available_cpus
 from trimtab.history import (
     Entry,
     History,
@@ -293,10 +292,3 @@ def entries_of_start(
         )
         for subject, name, settings in results
     ]
-
-
-def available_cpus() -> float:
-    """The CPUs that a program may use: those of its mask, or its quota where that is less."""
-    allowed = float(len(os.sched_getaffinity(0)))
-    quota = find_quota(Machine(Path("/")))
-    return min(allowed, quota.cpus) if quota is not None and quota.cpus is not None else allowed

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trimtab import machine as the_machine
-from trimtab.doctor.cgroup import find_quota
-from trimtab.doctor.check import Machine
+from trimtab.cgroup import find_quota
+from trimtab.machine_files import Machine
 
 # Variables that say the same thing: where the user has set one of a group, all of it is none of ours.
 THREAD_VARIABLES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from trimtab.doctor.check import Machine
+from trimtab.machine_files import Machine
 from trimtab.model.enumerations import BlameCause, Cause
 from trimtab.model.report import Finding, Report
 

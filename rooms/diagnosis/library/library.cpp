@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -14,7 +15,8 @@
 #include "trimtab/diagnosis/blame.hpp"
 #include "trimtab/diagnosis/columns.hpp"
 #include "trimtab/diagnosis/critical_path.hpp"
-#include "trimtab/diagnosis/replay.hpp"
+#include "trimtab/diagnosis/link_latency.hpp"
+#include "trimtab/diagnosis/step_table.hpp"
 
 namespace {
 
@@ -23,7 +25,7 @@ using namespace trimtab::diagnosis;
 static_assert(sizeof(lane_interval) == 32 && offsetof(lane_interval, lane) == 16 && offsetof(lane_interval, kind) == 28);
 static_assert(sizeof(blame_sum) == 32 && offsetof(blame_sum, culprit_kind) == 8 && offsetof(blame_sum, ns) == 16);
 static_assert(sizeof(charge) == 32 && offsetof(charge, end) == 8 && offsetof(charge, begin_ns) == 16);
-static_assert(sizeof(link) == 24 && offsetof(link, latency_ns) == 8 && offsetof(link, base) == 16);
+static_assert(sizeof(link_base) == 1);
 static_assert(sizeof(path_part) == 24 && offsetof(path_part, begin_ns) == 8);
 
 constexpr std::size_t failed = ~std::size_t{0};
@@ -42,73 +44,41 @@ struct charge_table {
   std::size_t charge_count;
 };
 
-// A step of a lane, of a pool, or of neither. A lane's step with a pool: the lane takes steps of the pool before it.
-struct placed_step {
-  std::int64_t duration_ns, lead_ns, recorded_begin_ns;
-  lane_index lane;     // no_lane: a pool's, or a join
-  std::uint32_t pool;  // from 1; 0: none
+// Where there is room for charges and for parts of the critical path, and how many there are; and a place for each interval.
+struct charge_and_path_room {
+  charge* charges;
+  std::size_t charge_room, charge_count;
+  path_part* path;
+  std::size_t path_room, path_count;
+  interval_index* order;  // by lane and begin
 };
 
-struct step_table {
-  const placed_step* steps;
-  std::size_t count;
-  const link* links;
-  std::size_t link_count;
-  lane_index lanes, servers;           // the last `servers` of the lanes serve a pool when they have done their own steps
-  const std::int64_t* server_ends_ns;  // from when on each of them begins no step of its pool; null: never
-  const std::uint32_t* server_pools;   // the pool of each, from 1; null: the first one
-
-  // Without the links, which are long.
-  work program() const {
-    work made;
-    made.pools = 1;
-    for (std::size_t at = 0; at < count; ++at) made.pools = std::max(made.pools, steps[at].pool);
-    made.lanes.resize(lanes);
-    made.steps.reserve(count);
-    for (std::size_t at = 0; at < count; ++at) {
-      const placed_step& item = steps[at];
-      const bool is_pooled = item.pool != 0 && item.lane == no_lane;
-      made.steps.push_back({item.duration_ns, item.lead_ns, item.recorded_begin_ns, is_pooled ? item.pool - 1 : no_pool});
-      if (item.lane == no_lane) continue;
-      if (item.lane >= lanes) throw std::invalid_argument(wrong("step", at, "a lane below ", lanes, item.lane));
-      if (item.pool != 0) made.lanes[item.lane].push_back({duty_kind::serve_pool, item.pool - 1});
-      made.lanes[item.lane].push_back({duty_kind::own_step, static_cast<std::uint32_t>(at)});
-    }
-    for (std::size_t at = 0; at < link_count; ++at)
-      if (const auto last = std::max(links[at].from, links[at].to); last >= count)
-        throw std::invalid_argument(wrong("link", at, "steps below ", count, last));
-    const lane_index first = lanes - std::min(servers, lanes);
-    for (lane_index at = first; at < lanes; ++at) {
-      duty serving{duty_kind::serve_pool, 0};
-      if (server_ends_ns != nullptr) serving.until_ns = server_ends_ns[at - first];
-      if (server_pools != nullptr) serving.index = server_pools[at - first] - 1;
-      if (serving.index >= made.pools) continue;  // it would find nothing to do
-      made.lanes[at].push_back(serving);
-    }
-    return made;
-  }
-
- private:
-  static std::string wrong(const char* what, std::size_t at, const char* expected, std::size_t limit, std::size_t found) {
-    return std::string(what) + " " + std::to_string(at) + ": expected " + expected + std::to_string(limit) + ", found " +
-           std::to_string(found);
-  }
-};
+// As many charges as there is room for are written.
+std::size_t write_charges(const lane_order& order, charge* to, std::size_t room) {
+  std::size_t count = 0;
+  for_each_merged_charge(order, [&](const charge& merged) {
+    if (count < room) to[count] = merged;
+    ++count;
+  });
+  return count;
+}
 
 struct begun_step {
   std::int64_t begin_ns;
   lane_index lane;
 };
 
-replayed replayed_of(const step_table& table) {
+// What a replay has found. Throws std::invalid_argument where it has found nothing.
+template <class Result>
+Result found_by(std::optional<Result> (*replaying)(const step_table&, std::string*), const step_table& table) {
   std::string problem;
-  auto result = replay(table.program(), {table.links, table.link_count}, &problem);
+  std::optional<Result> result = replaying(table, &problem);
   if (!result) throw std::invalid_argument(problem);
   return *std::move(result);
 }
 
 std::vector<begun_step> begun_steps(const step_table& table) {
-  const replayed result = replayed_of(table);
+  const auto result = found_by<replayed>(replay, table);
   std::vector<begun_step> steps;
   steps.reserve(table.count);
   for (std::size_t at = 0; at < table.count; ++at) steps.push_back({result.begin_ns[at], result.lane[at]});
@@ -142,6 +112,11 @@ struct text_room {
   std::size_t bytes;
 };
 
+std::size_t why_failed(const std::exception& thrown, const text_room* error) noexcept {
+  std::snprintf(error->text, error->bytes, "%s", thrown.what());
+  return failed;
+}
+
 // How many results there are, of which as many as there is room for are copied; `failed`, and why, where there are none.
 template <class Result, class Make>
 std::size_t results(Make make, Result* to, std::size_t room, const text_room* error) noexcept {
@@ -150,8 +125,7 @@ std::size_t results(Make make, Result* to, std::size_t room, const text_room* er
     std::copy_n(made.begin(), std::min(room, made.size()), to);
     return made.size();
   } catch (const std::exception& thrown) {
-    std::snprintf(error->text, error->bytes, "%s", thrown.what());
-    return failed;
+    return why_failed(thrown, error);
   }
 }
 
@@ -166,7 +140,28 @@ __attribute__((visibility("default"))) std::size_t trimtab_blame(const interval_
 
 __attribute__((visibility("default"))) std::size_t trimtab_charges(const interval_table* table, charge* to, std::size_t room,
                                                                    const text_room* error) noexcept {
-  return results([&] { return merged_charges(table->order()); }, to, room, error);
+  try {
+    return write_charges(table->order(), to, room);
+  } catch (const std::exception& thrown) {
+    return why_failed(thrown, error);
+  }
+}
+
+// Charges, the critical path, and the order of intervals that both need. `failed` where there are none; otherwise 0.
+__attribute__((visibility("default"))) std::size_t trimtab_charges_and_path(const interval_table* table,
+                                                                            charge_and_path_room* to,
+                                                                            const text_room* error) noexcept {
+  try {
+    const lane_order order = table->order();
+    std::ranges::copy(order.all(), to->order);
+    const std::vector<path_part> path = critical_path(order);
+    to->path_count = path.size();
+    std::copy_n(path.begin(), std::min(to->path_room, path.size()), to->path);
+    to->charge_count = write_charges(order, to->charges, to->charge_room);
+    return 0;
+  } catch (const std::exception& thrown) {
+    return why_failed(thrown, error);
+  }
 }
 
 __attribute__((visibility("default"))) std::size_t trimtab_blame_of_charges(const charge_table* table, blame_sum* to,
@@ -188,7 +183,12 @@ __attribute__((visibility("default"))) std::size_t trimtab_replay(const step_tab
 
 __attribute__((visibility("default"))) std::size_t trimtab_replay_end(const step_table* table, std::int64_t* to,
                                                                       std::size_t room, const text_room* error) noexcept {
-  return results([&] { return std::vector{replayed_of(*table).end_ns}; }, to, room, error);
+  return results([&] { return std::vector{found_by<std::int64_t>(replayed_end_ns, *table)}; }, to, room, error);
+}
+
+// `to` has a place for each link.
+__attribute__((visibility("default"))) void trimtab_link_latencies(const link_moments* links, std::int64_t* to) noexcept {
+  write_latencies(*links, {to, links->count});
 }
 
 // Returns `failed` where memory is short.
@@ -209,6 +209,21 @@ __attribute__((visibility("default"))) std::size_t trimtab_sums_before(const mom
   try {
     sums_before({points, count}, {wanted->moment, wanted->count}, {to, wanted->count});
     return wanted->count;
+  } catch (const std::exception&) {
+    return failed;
+  }
+}
+
+// How many different values there are, which are written where there is room for them; `failed` where there is none, or where
+// memory is short.
+__attribute__((visibility("default"))) std::size_t trimtab_number_few(const std::int64_t* values, std::size_t count,
+                                                                      std::int64_t* places, std::int64_t* to,
+                                                                      std::size_t room) noexcept {
+  try {
+    const auto different = number_few({values, count}, {places, count}, room);
+    if (!different) return failed;
+    std::ranges::copy(*different, to);
+    return different->size();
   } catch (const std::exception&) {
     return failed;
   }

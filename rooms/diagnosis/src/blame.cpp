@@ -132,7 +132,7 @@ void for_each_charge(const lane_order& order, const std::function<void(const cha
   }
 }
 
-std::vector<charge> merged_charges(const lane_order& order) {
+void for_each_merged_charge(const lane_order& order, const std::function<void(const charge&)>& sink) {
   const std::span<const lane_interval> intervals = order.intervals();
   const auto is_same_culprit = [&](const charge& one, const charge& other) {
     if (one.wait != other.wait || one.end != other.end || one.end_ns != other.begin_ns) return false;
@@ -140,19 +140,24 @@ std::vector<charge> merged_charges(const lane_order& order) {
     const lane_interval &first = intervals[one.culprit], &second = intervals[other.culprit];
     return first.group == second.group && first.kind == second.kind;
   };
-  std::vector<charge> result, open(order.lanes());
+  std::vector<charge> open(order.lanes());
   for_each_charge(order, [&](const charge& charged) {
     charge& last = open[intervals[charged.wait].lane];
     if (last.wait != no_interval && is_same_culprit(last, charged)) {
       last.end_ns = charged.end_ns;
       return;
     }
-    if (last.wait != no_interval) result.push_back(last);
+    if (last.wait != no_interval) sink(last);
     last = charged;
   });
   for (const charge& last : open)
-    if (last.wait != no_interval) result.push_back(last);
-  return result;
+    if (last.wait != no_interval) sink(last);
+}
+
+std::vector<charge> merged_charges(const lane_order& order) {
+  std::vector<charge> charges;
+  for_each_merged_charge(order, [&](const charge& merged) { charges.push_back(merged); });
+  return charges;
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #include "trimtab/diagnosis/columns.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -43,6 +44,32 @@ struct buckets {
     std::exclusive_scan(end.begin(), end.end(), end.begin(), std::uint32_t{0});
   }
   std::size_t of(std::uint64_t key) const { return (key - least) >> shift; }
+};
+
+// Different values, numbered as they come: a table that is never more than half full.
+class few_values {
+ public:
+  explicit few_values(std::size_t most)
+      : m_most(most), m_slots(std::bit_ceil(2 * most + 2), nothing), m_shift(64U - static_cast<unsigned>(std::bit_width(m_slots.size() - 1))) {}
+
+  // Empty where it is one too many.
+  std::optional<std::size_t> number_of(std::int64_t value) {
+    std::size_t slot = (static_cast<std::uint64_t>(value) * 0x9E3779B97F4A7C15u) >> m_shift;
+    for (; m_slots[slot] != nothing; slot = (slot + 1) % m_slots.size())
+      if (m_values[m_slots[slot]] == value) return m_slots[slot];
+    if (m_values.size() == m_most) return std::nullopt;
+    m_slots[slot] = static_cast<std::uint32_t>(m_values.size());
+    m_values.push_back(value);
+    return m_values.size() - 1;
+  }
+  const std::vector<std::int64_t>& values() const { return m_values; }
+
+ private:
+  static constexpr std::uint32_t nothing = ~std::uint32_t{0};
+  std::size_t m_most;
+  std::vector<std::int64_t> m_values;
+  std::vector<std::uint32_t> m_slots;  // numbers of values
+  unsigned m_shift;
 };
 
 }  // namespace
@@ -105,6 +132,22 @@ void sums_before(std::span<const std::int64_t> points, std::span<const std::int6
     count += counts[place];
     to[place] = sum += distances[place];
   }
+}
+
+std::optional<std::vector<std::int64_t>> number_few(std::span<const std::int64_t> values, std::span<std::int64_t> places,
+                                                    std::size_t most) {
+  few_values known(most);
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    const std::optional<std::size_t> number = known.number_of(values[row]);
+    if (!number) return std::nullopt;
+    places[row] = static_cast<std::int64_t>(*number);
+  }
+  std::vector<std::int64_t> different(known.values().begin(), known.values().end()), place(different.size());
+  std::ranges::sort(different);
+  for (std::size_t number = 0; number < place.size(); ++number)
+    place[number] = std::ranges::lower_bound(different, known.values()[number]) - different.begin();
+  for (std::int64_t& number : places) number = place[static_cast<std::size_t>(number)];
+  return different;
 }
 
 std::vector<std::int64_t> largest_of_kinds(std::span<const std::int32_t> kinds, std::span<const std::int64_t> numbers,

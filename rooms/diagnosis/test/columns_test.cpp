@@ -34,6 +34,30 @@ TEST(columns, equal_keys_stay_as_they_are) {
   EXPECT_EQ(ordered({2, 1, 2, 1, 0}), (std::vector<std::int64_t>{4, 1, 3, 0, 2}));
 }
 
+TEST(columns, few_values_are_numbered) {
+  std::vector<std::int64_t> places(7);
+  constexpr std::int64_t large = std::int64_t{1} << 62;
+  const auto values = number_few(std::vector<std::int64_t>{5, -1, 5, large, -1, 0, large}, places, 4);
+  EXPECT_EQ(values, (std::vector<std::int64_t>{-1, 0, 5, large}));
+  EXPECT_EQ(places, (std::vector<std::int64_t>{2, 0, 2, 3, 0, 1, 3}));
+  EXPECT_FALSE(number_few(std::vector<std::int64_t>{5, -1, 5, large, -1, 0, large}, places, 3));
+  EXPECT_EQ(number_few({}, {}, 0), std::vector<std::int64_t>{});
+}
+
+TEST(columns, many_few_values_are_numbered) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::int64_t> values(1000), places(values.size());
+    for (std::int64_t& value : values) value = static_cast<std::int64_t>(random() % 100) << random() % 3 * 20;
+    std::vector<std::int64_t> expected = values;
+    std::ranges::sort(expected);
+    expected.erase(std::ranges::unique(expected).begin(), expected.end());
+    ASSERT_EQ(number_few(values, places, values.size()), expected) << seed;
+    for (std::size_t row = 0; row < values.size(); ++row)
+      ASSERT_EQ(expected[static_cast<std::size_t>(places[row])], values[row]) << seed;
+  }
+}
+
 TEST(columns, the_order_is_that_of_a_stable_sort) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937_64 random(seed);

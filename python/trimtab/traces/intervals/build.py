@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model import Lane
+from trimtab.threads import of_each
+from trimtab.traces.columns import numbered
 from trimtab.traces.intervals.awaited import Awaited
 from trimtab.traces.intervals.barriers import Barriers
 from trimtab.traces.intervals.gifts import Gifts, LastTask
@@ -28,8 +30,6 @@ from trimtab.traces.intervals.task_paces import TaskTimes
 from trimtab.traces.intervals.teams import Teams
 from trimtab.traces.intervals.threads import beside_workers, blocked, gives_tasks, running
 from trimtab.traces.trace import Trace
-
-_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -99,14 +99,17 @@ def lanes_of(trace: Trace, built: Sequence[LaneParts] | None = None) -> Lanes | 
     absences = [Absences.of(switches[switches["b"] == parts.lane.id], start) for parts in used]
     known = _known(used, built, absences)
     tasks_run = running(used)
-    pieces = []
-    for at, parts in enumerate(used):
+
+    def pieces_of(at: int) -> Pieces:
+        parts, end = used[at], trace.end_ticks - start
         if _is_outside(parts):
             stretches = blocked(absences[at]) if absences[at].is_recorded else tasks_run
-            lane_pieces = beside_workers(parts, at, known.ends, stretches, (0, trace.end_ticks - start))
+            lane_pieces = beside_workers(parts, at, known.ends, stretches, (0, end))
         else:
-            lane_pieces = _pieces(parts, at, known, trace.end_ticks - start)
-        pieces.append(without_cpu(lane_pieces, absences[at]))
+            lane_pieces = _pieces(parts, at, known, end)
+        return without_cpu(lane_pieces, absences[at])
+
+    pieces = of_each(pieces_of, range(len(used)), sum(len(parts.low) for parts in used))
     return Lanes(
         tuple(used),
         known.teams,
@@ -203,16 +206,7 @@ def _finished(pieces: Pieces, lanes: tuple[int, ...], ns_per_tick: float) -> Int
 
 def _groups(pieces: Pieces) -> tuple[NDArray[np.int32], tuple[Group, ...]]:
     key = pieces.subject.astype(np.int64) << 12 | pieces.doing.astype(np.int64) << 4 | pieces.pace
-    keys = _few(key)
-    return np.searchsorted(keys, key).astype(np.int32), tuple(
+    keys, place = numbered(key)
+    return place.astype(np.int32), tuple(
         Group(Doing(number >> 4 & 0xFF), number >> 12, Pace(number & 0xF)) for number in keys.tolist()
     )
-
-
-def _few(values: Integers) -> Integers:
-    """The different values, ascending, of which there are few: in blocks, so that little is sorted."""
-    found = np.empty(0, np.int64)
-    for begin in range(0, len(values), _BLOCK):
-        block = values[begin : begin + _BLOCK]
-        found = np.unique(np.concatenate([found, block[~np.isin(block, found)]]))
-    return found

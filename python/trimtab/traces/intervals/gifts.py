@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trimtab.model import Records
 from trimtab.model.enumerations import EventKind, WaitCause
-from trimtab.traces.columns import Groups, ordered
+from trimtab.traces.columns import Groups, joined_columns, ordered, picked
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import lookup, values_at
 from trimtab.traces.intervals.model import NO_LANE, Doing, Integers
@@ -47,11 +47,11 @@ class Gifts:
         tables = [table for at, parts in enumerate(lanes) for table in _gifts_of(parts, at)]
         tables += [table for parts in others for table in _gifts_of(parts, NO_LANE)]
         tables += [_ends_awaited(parts, tasks) for parts in lanes if tasks is not None]
-        columns = [np.concatenate([table[at] for table in tables]) for at in range(5)]
+        columns = joined_columns(tables)
         # Of one moment the suspension comes first, and the first lane last, so that it is found.
         is_gift = columns[3] != int(Doing.RESUMPTION)
         order = ordered(columns[0], columns[1], is_gift, ~columns[2], columns[3], columns[4])
-        task, ticks, lane, doing, giver = (column[order] for column in columns)
+        task, ticks, lane, doing, giver = picked(columns, order)
         return Gifts(task, ticks, lane.astype(np.int64), doing, giver)
 
     @property

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trimtab.model import Lane
 from trimtab.model.enumerations import EventKind
+from trimtab.threads import of_each
 from trimtab.traces.columns import small
 from trimtab.traces.intervals.lookup import among
 from trimtab.traces.intervals.model import Integers
@@ -137,7 +138,9 @@ class LaneParts:
 
 def parts_of(trace: Trace) -> tuple[LaneParts, ...]:
     """Of all lanes of a process."""
-    return tuple(LaneParts.of(lane, trace) for lane in trace.process.lanes)
+    lanes = trace.process.lanes
+    events = sum(len(lane.events) for lane in lanes)
+    return tuple(of_each(lambda lane: LaneParts.of(lane, trace), lanes, events))
 
 
 def _innermost(change: NDArray[np.int8]) -> tuple[Integers, Integers]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model import NO_SUBJECT
+from trimtab.traces.columns import joined_columns, picked
 from trimtab.traces.intervals.model import NO_LANE, Doing, Integers, Pace
 
 
@@ -30,7 +31,7 @@ class Pieces:
     giver: NDArray[np.uint32]
 
     def pick(self, chosen: Any) -> Pieces:
-        return Pieces(*(column[chosen] for column in vars(self).values()))
+        return Pieces(*picked(vars(self).values(), chosen))
 
 
 BUSY = (int(Doing.WORK), int(Doing.SERIAL), int(Doing.RUNTIME))
@@ -55,5 +56,4 @@ def pieces_of_lane(low: Integers, high: Integers, lane: int, doing: Any, **other
 
 
 def joined(parts: Sequence[Pieces]) -> Pieces:
-    names = Pieces.__dataclass_fields__
-    return Pieces(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    return Pieces(*joined_columns([tuple(vars(part).values()) for part in parts]))

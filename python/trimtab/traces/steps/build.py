@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.threads import of_each
 from trimtab.traces.columns import different, small
 from trimtab.traces.intervals.build import LanePieces, Lanes
 from trimtab.traces.intervals.gifts import Gifts
@@ -59,7 +60,8 @@ def draft_of_lanes(lanes: Lanes) -> StepDraft | None:
     demands, arrivals, loops = demands_of(lanes), arrivals_of(lanes), loops_of(lanes)
     is_worker = [parts.is_worker for parts in lanes.parts]
     order = np.argsort(is_worker, kind="stable")
-    built = [_lane(lanes, int(at), demands, arrivals, loops) for at in order]
+    rows = sum(len(pieces.low) for pieces in lanes.pieces)
+    built = of_each(lambda at: _lane(lanes, at, demands, arrivals, loops), order.tolist(), rows)
     if not any(lane.count for lane in built):
         return None
     pieces = lanes.without_events()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model import NO_SUBJECT
+from trimtab.traces.columns import picked
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -73,7 +74,7 @@ class StepLinks:
     is_message: NDArray[np.bool_]
 
     def pick(self, chosen: Any) -> StepLinks:
-        return StepLinks(*(column[chosen] for column in vars(self).values()))
+        return StepLinks(*picked(vars(self).values(), chosen))
 
 
 @dataclass(frozen=True)

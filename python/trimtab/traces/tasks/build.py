@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model.enumerations import EventKind
+from trimtab.threads import of_each
 from trimtab.traces.columns import Places, different, ordered, small
 from trimtab.traces.intervals.lane_parts import LaneParts, parts_of
 from trimtab.traces.tasks.gifts import AllEvents
@@ -30,7 +31,7 @@ def task_table_of(trace: Trace, built: Sequence[LaneParts] | None = None) -> Tas
         return None
     built = parts_of(trace) if built is None else built
     used = [parts for parts in built if len(parts.works) or parts.is_worker]
-    own = [tasks_of_lane(parts) for parts in used]
+    own = of_each(tasks_of_lane, used, sum(len(parts.low) for parts in used))
     events = AllEvents.of(built)
     ns_per_tick = trace.process.ns_per_tick
     end = trace.end_ticks - int(trace.process.header["start_ticks"])

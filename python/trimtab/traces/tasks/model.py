@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.traces.columns import Groups
+from trimtab.traces.columns import Groups, picked
 
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
@@ -49,7 +49,7 @@ class Stays:
     lane: NDArray[np.int32]
 
     def pick(self, chosen: Any) -> Stays:
-        return Stays(*(column[chosen] for column in vars(self).values()))
+        return Stays(*picked(vars(self).values(), chosen))
 
     def __len__(self) -> int:
         return len(self.task)
@@ -77,7 +77,7 @@ class Gifts:
         return Groups.of(self.receiver, self.at_ns)
 
     def pick(self, chosen: Any) -> Gifts:
-        return Gifts(*(getattr(self, name)[chosen] for name in Gifts.__dataclass_fields__))
+        return Gifts(*picked([getattr(self, name) for name in Gifts.__dataclass_fields__], chosen))
 
     def __len__(self) -> int:
         return len(self.receiver)

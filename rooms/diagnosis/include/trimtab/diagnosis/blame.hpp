@@ -35,6 +35,8 @@ void for_each_charge(const lane_order& order, const std::function<void(const cha
 // Charges of one wait that follow each other, and whose culprits have the same group and kind, as one: the culprit is the
 // first of them. In the order in which they end.
 std::vector<charge> merged_charges(const lane_order& order);
+// The same without a table of them.
+void for_each_merged_charge(const lane_order& order, const std::function<void(const charge&)>& sink);
 
 // Charges by group of the wait and group of the culprit.
 struct blame_sum {

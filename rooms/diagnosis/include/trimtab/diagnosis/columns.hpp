@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,11 @@ std::int64_t first_row(const grouped_times& rows, std::size_t group, std::int64_
 // Of each of these ascending moments, the sum of what lies between it and all points before it. Fastest where points follow
 // each other.
 void sums_before(std::span<const std::int64_t> points, std::span<const std::int64_t> moments, std::span<std::int64_t> to);
+
+// Writes the place of each value among the different values, and returns these, ascending. Empty where there are more than
+// `most`: then the places mean nothing.
+std::optional<std::vector<std::int64_t>> number_few(std::span<const std::int64_t> values, std::span<std::int64_t> places,
+                                                    std::size_t most);
 
 // The rows with the `most` largest numbers of each kind, by kind; largest first, of equal ones the first rows.
 std::vector<std::int64_t> largest_of_kinds(std::span<const std::int32_t> kinds, std::span<const std::int64_t> numbers,

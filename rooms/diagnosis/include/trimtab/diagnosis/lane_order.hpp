@@ -23,6 +23,8 @@ class lane_order {
 
   std::span<const lane_interval> intervals() const noexcept { return m_intervals; }
   lane_index lanes() const noexcept { return static_cast<lane_index>(m_first.size() - 1); }
+  // All intervals, by lane and begin.
+  std::span<const interval_index> all() const noexcept { return m_order; }
   std::span<const interval_index> of_lane(lane_index lane) const noexcept {
     return std::span(m_order).subspan(m_first[lane], m_first[lane + 1] - m_first[lane]);
   }

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -31,7 +30,7 @@ struct step {
 };
 
 // What the latency of a link counts from. A step that makes others ready in the middle of its work has links from its begin.
-enum class link_base : std::uint32_t { end = 0, begin = 1 };
+enum class link_base : std::uint8_t { end = 0, begin = 1 };
 
 // `to` begins `latency_ns` after `from` has ended or begun, or later.
 struct link {
@@ -66,7 +65,5 @@ struct replayed {
 // Empty where some steps never begin, since they wait for each other, or nobody serves their pool: `problem` then says
 // which.
 std::optional<replayed> replay(const work& program, std::string* problem = nullptr);
-// With these links in place of the program's own, which are not copied: they must outlive the call.
-std::optional<replayed> replay(const work& program, std::span<const link> links, std::string* problem);
 
 }  // namespace trimtab::diagnosis

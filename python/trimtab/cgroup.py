@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
-from trimtab.doctor.check import Machine
+from trimtab.machine_files import Machine
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,13 @@ class Quota:
     directory: str
     periods: int | None = None
     throttled: int | None = None
+
+
+def available_cpus() -> float:
+    """The CPUs that a program may use: those of its mask, or its quota where that is less."""
+    allowed = float(len(os.sched_getaffinity(0)))
+    quota = find_quota(Machine())
+    return min(allowed, quota.cpus) if quota is not None and quota.cpus is not None else allowed
 
 
 def find_quota(machine: Machine) -> Quota | None:
