@@ -117,10 +117,10 @@ def test_one_process_that_is_replaced_has_an_entry_for_each_program(run: Run, co
     assert len({process["id"] for process in processes}) == 4
 
 
-def test_a_script_makes_no_folder(run: Run) -> None:
-    watched = run(
-        "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do echo $i | sed s/1/2/ | awk '{print}' >/dev/null; done"
-    )
+@pytest.mark.parametrize("option", ["--tune=off", "--tune", "--frozen", "--threads=fit"])
+def test_a_script_makes_no_folder(run: Run, option: str) -> None:
+    script = "for i in 1 2 3 4 5 6 7 8 9 10; do echo $i | sed s/1/2/ | awk '{print}' >/dev/null; done"
+    watched = run("sh", "-c", script, options=(option,))
     assert watched.done.returncode == 0
     assert not [entry for entry in watched.directory.iterdir() if entry.is_dir()]
     report = watched.report()

@@ -19,13 +19,16 @@ from synthetic import (
     SchedulerFiles,
     counter,
     decision,
+    early_sample,
     event,
+    fact,
     knob,
     module,
     policy,
     row,
     subject,
     team_of,
+    unavailable,
     write_run,
 )
 from trimtab.model.enumerations import (
@@ -151,7 +154,7 @@ def bases(folder: Path) -> list[Path]:
     named = [subject(1, SubjectKind.WORKERS, "runtime 1"), subject(2, SubjectKind.TASK, "stencil")]
     tasks = write_run(folder / "tasks", ProcessFiles(workers, named, parallel=8.0, ended=False))
     _scheduler().write(tasks)
-    return [golden, program, tasks, _job(folder / "job")]
+    return [golden, program, tasks, _job(folder / "job"), _script(folder / "script")]
 
 
 def _scheduler() -> SchedulerFiles:
@@ -169,6 +172,29 @@ def _scheduler() -> SchedulerFiles:
             {"time_ns": 7 * S, "thread": 2, "other": 1, "cpu": 3, "kind": 1, "can_run": 1},
         ],
     )
+
+
+def _script(folder: Path) -> Path:
+    """Of a shell, whose programs are in the list of processes, and one that has a folder as well."""
+    names = [
+        fact("host", "node0"),
+        fact("process start", "1234"),
+        fact("cpus", "0-3"),
+        counter(1, "minor page faults", "1"),
+        early_sample(3.0, 1, 42.0),
+        unavailable("energy", "no meter", "none"),
+    ]
+    script = write_run(folder, ProcessFiles([LaneFile([*team_of(1, 5.0, [5.0])])], [subject(1)], parallel=5.0))
+    (folder / "100-0").rename(folder / "node0-100-0")
+    listed = [
+        ProcessFiles(names=names, pid=90, command=b"sh\0-c\0:\0"),
+        *(ProcessFiles(names=names, pid=pid, begin=pid / 100, wall=0.1, command=b"sed\0") for pid in range(101, 106)),
+        ProcessFiles(names=names, pid=103, begin=5.0, wall=0.1, state=3, command=b"awk\0"),
+        ProcessFiles(names=names, pid=100),
+        ProcessFiles(pid=107, ended=False),
+    ]
+    (folder / "node0.processes").write_bytes(b"".join(process.listed_page() for process in listed))
+    return script
 
 
 def _job(folder: Path) -> Path:
@@ -236,12 +262,20 @@ class Mutated:
         self._touched.add(path)
 
 
+def _begin_of_page(path: Path, content: bytearray, chance: random.Random) -> int:
+    """Where one of the pages of a list of processes begins; 0 in other files."""
+    if path.suffix != ".processes":
+        return 0
+    return layout.HEADER_BYTES * chance.randrange(max(len(content) // layout.HEADER_BYTES, 1))
+
+
 def _flip_bits(of: Mutated, path: Path, chance: random.Random) -> None:
     content = of.content(path)
     for _ in range(chance.randrange(1, 12)):
         if content:
+            begin = _begin_of_page(path, content, chance)
             place = chance.choice(
-                (chance.randrange(64), chance.randrange(400), chance.randrange(len(content)))
+                (begin + chance.randrange(64), begin + chance.randrange(400), chance.randrange(len(content)))
             )
             content[place % len(content)] ^= 1 << chance.randrange(8)
     of.write(path, content)
@@ -250,7 +284,7 @@ def _flip_bits(of: Mutated, path: Path, chance: random.Random) -> None:
 def _set_field(of: Mutated, path: Path, chance: random.Random) -> None:
     """An odd number where a header or a record has one."""
     content = of.content(path)
-    place = chance.choice(
+    place = _begin_of_page(path, content, chance) + chance.choice(
         (8 * chance.randrange(36), 4096 + 4 * chance.randrange(160), 4096 + 2 * chance.randrange(40))
     )
     number = chance.choice(_NUMBERS)
@@ -274,6 +308,7 @@ def _set_count(of: Mutated, path: Path, chance: random.Random) -> None:
         0xFFFFFFFFFFFFFFFF if form == "<Q" else 0xFFFFFFFF
     )
     packed = struct.pack(form, number)
+    at += _begin_of_page(path, content, chance)
     content[at : at + len(packed)] = packed
     of.write(path, content)
 
@@ -296,6 +331,8 @@ def _swap(of: Mutated, path: Path, chance: random.Random) -> None:
 
 def _repeat_records(of: Mutated, path: Path, chance: random.Random) -> None:
     """The same records again and again, in any order, with counts that say so."""
+    if path.suffix == ".processes":
+        return _repeat_pages(of, path, chance)
     size = next((size for name, size in _RECORDS.items() if path.name.startswith(name)), 0)
     if path.name.endswith(".profile"):
         size = layout.ROW.itemsize
@@ -309,6 +346,14 @@ def _repeat_records(of: Mutated, path: Path, chance: random.Random) -> None:
     counts = struct.pack("<QQ", len(overrides), len(overrides))
     content[24:40] = counts
     return of.write(path, bytes(content[:4096]) + b"".join(overrides))
+
+
+def _repeat_pages(of: Mutated, path: Path, chance: random.Random) -> None:
+    """The same pages again and again, withdrawn ones and parts of pages among them."""
+    content, size = of.content(path), layout.HEADER_BYTES
+    pages = [bytes(content[at : at + size]) for at in range(0, len(content), size)]
+    pages += [bytes(size), chance.randbytes(size), b"".join(pages)[: chance.randrange(1, size)]]
+    of.write(path, b"".join(chance.choices(pages, k=chance.randrange(1, 40))))
 
 
 def _replace_kind(of: Mutated, path: Path, chance: random.Random) -> None:
@@ -340,6 +385,7 @@ def _more_of_it(of: Mutated, path: Path, chance: random.Random) -> None:
             "counters.tt",
             "decisions.tt",
             "symbols.json",
+            "node1.processes",
         )
     )
     new = path.parent / name

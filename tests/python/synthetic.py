@@ -140,6 +140,11 @@ def unavailable(item_name: str, reason: str, remedy: str) -> bytes:
     return _name(NameTag.UNAVAILABLE, (), item_name, reason, remedy)
 
 
+def early_sample(at_s: float, number: int, value: float) -> bytes:
+    """A record of names.tt: a sample of a process without a counters.tt."""
+    return _name(NameTag.SAMPLE, layout.NameSample(int(at_s * S), number, NO, value))  # type: ignore[arg-type]
+
+
 def runtime_of(number: int, name: str) -> bytes:
     """A record of names.tt: an OpenMP runtime."""
     return _name(NameTag.RUNTIME, layout.NameRuntime(number), name, f"/lib/{name}.so", "")
@@ -235,12 +240,9 @@ class ProcessFiles:
     level: int = RecordLevel.PROFILE
     command: bytes = b"./app\0-x\0"
 
-    def write(self, run: Path) -> Path:
-        """Below the run directory."""
-        home = run / f"{self.pid}-{self.image}"
-        home.mkdir(parents=True)
+    def _header(self) -> bytes:
         end = int(self.wall * S)
-        body = packed(
+        return packed(
             layout.PROCESS_HEADER,
             pid=self.pid,
             ppid=self.ppid,
@@ -268,7 +270,18 @@ class ProcessFiles:
             max_rss_kb=1000,
             command=self.command,
         )
-        (home / "process.tt").write_bytes(page(file_header(FileKind.PROCESS, 0, 0, 0), body))
+
+    def listed_page(self) -> bytes:
+        """What a list of processes has of it, where it has no folder."""
+        body, names = self._header(), b"".join(self.names)
+        room = layout.HEADER_BYTES - layout.FILE_HEADER.itemsize - len(body)
+        return page(file_header(FileKind.PROCESS, 0, room, len(names)), body, names)
+
+    def write(self, run: Path) -> Path:
+        """Below the run directory."""
+        home = run / f"{self.pid}-{self.image}"
+        home.mkdir(parents=True)
+        (home / "process.tt").write_bytes(page(file_header(FileKind.PROCESS, 0, 0, 0), self._header()))
         names = b"".join(self.names)
         (home / "names.tt").write_bytes(
             page(file_header(FileKind.NAMES, 0, 8192, len(names))) + names.ljust(8192, b"\0")

@@ -18,7 +18,7 @@ from trimtab.analysis.memory_findings import memory_findings, node_findings
 from trimtab.analysis.network_findings import network_findings
 from trimtab.analysis.overhead import OwnCost, own_cost
 from trimtab.analysis.regions import Places, places_of, region_table
-from trimtab.analysis.samples import samples_of
+from trimtab.analysis.samples import last_value
 from trimtab.analysis.task_findings import task_findings
 from trimtab.analysis.traffic import Traffic, traffic_of
 from trimtab.analysis.workers import Worker, task_table, workers_of
@@ -147,7 +147,7 @@ class ProcessReport:
             self.account,
             self.regions,
             self.threads,
-            _throttled_s(self.process),
+            last_value(self.process, CounterName.TIME_THROTTLED),
             float(self.process.header["cpus_quota"]),
             [
                 *task_findings(self.process, self.account, self.tasks, self.workers),
@@ -204,12 +204,3 @@ def scope_table(process: Process, process_id: str, places: Places, keys: Keys) -
             )
         )
     return unavailable
-
-
-def _throttled_s(process: Process) -> float | None:
-    """How long the control group's quota held the process back while it ran; None where that is not known."""
-    numbers = [
-        number for number, counter in process.counters.items() if counter.name == CounterName.TIME_THROTTLED
-    ]
-    samples = samples_of(process, numbers)
-    return float(samples["value"].max()) if len(samples) else None

@@ -2,20 +2,17 @@
 
 #include <sys/resource.h>
 
+#include "trimtab/base/clock.hpp"
 #include "trimtab/base/system_calls.hpp"
 
 namespace trimtab::observe {
 
 namespace {
 
-std::uint64_t nanoseconds(const timeval& time) noexcept {
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_usec) * 1'000u;
-}
-
 cpu_usage usage_of(__rusage_who who) noexcept {
   rusage usage{};
   if (!base::may_call_system() || getrusage(who, &usage) != 0) return {};
-  return {nanoseconds(usage.ru_utime), nanoseconds(usage.ru_stime), static_cast<std::uint64_t>(usage.ru_minflt),
+  return {base::nanoseconds_of(usage.ru_utime), base::nanoseconds_of(usage.ru_stime), static_cast<std::uint64_t>(usage.ru_minflt),
           static_cast<std::uint64_t>(usage.ru_majflt)};
 }
 

@@ -1,26 +1,18 @@
 #include "steering.hpp"
 
-#include <algorithm>
+#include <limits.h>
+
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <new>
-#include <optional>
 
-#include "knob_sources.hpp"
-#include "machine_look.hpp"
-#include "pace.hpp"
-#include "policies.hpp"
-#include "trimtab/base/append_file.hpp"
+#include "steering_parts.hpp"
 #include "trimtab/base/periodic_thread.hpp"
 #include "trimtab/base/read_file.hpp"
-#include "trimtab/observe/lane_times.hpp"
-#include "trimtab/observe/policy_files.hpp"
-#include "trimtab/openmp/steering.hpp"
-#include "trimtab/steer/conductor.hpp"
-#include "trimtab/steer/history_policy.hpp"
-#include "trimtab/steer/manual_panel.hpp"
-#include "trimtab/steer/recording_writer.hpp"
+#include "trimtab/base/signals_held.hpp"
+#include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::session {
 
@@ -28,185 +20,37 @@ namespace {
 
 using observe::the_recorder;
 
-constexpr double longest_tick_s = 0.3;
-constexpr double policy_limit_s = 1;  // then the knobs are brought back by the sampler thread
 constexpr double longest_stop_s = 0.1;
 constexpr double longest_end_s = 2;
 
-steer::outside_exchange exchange_in(const std::string& folder) {
-  const observe::policy_files files(folder, "");
-  return {[files](const std::string& snapshot) { files.put_snapshot(snapshot); },
-          [files](std::string& into) { return files.take_answer(into); }};
-}
-
-struct parts {
-  explicit parts(const steering_options& chosen, std::vector<steer::setting> settings)
-      : record(the_recorder),
-        by_hand({the_recorder.directory()}, knobs),
-        registry(knobs, [this](const steer::knob_offer& offered) { offer(offered); }),
-        sources(make_sources(chosen, registry, settings)),
-        fits_threads(chosen.fits_threads()),
-        has_regions(chosen.threads == thread_policy::regions),
-        looks(rhythm_of(chosen)),
-        built(engine_of(chosen, std::move(settings))),
-        engine(options_with_clock(built)),
-        conductor(
-            engine, knobs, [this] { return ticked_s.load(); },
-            [this](const steer::decision& decision_made, bool is_applied) { tell(decision_made, is_applied); },
-            [this](const steer::snapshot& latest_snapshot, steer::decision_number decided) {
-              write_down(latest_snapshot, decided);
-            }) {
-    for (const steer::policy_description& policy : built.policies) add(policy);
-    if (outside != nullptr && !fits_threads) machine.emplace();
-    if (the_recorder.options().has_snapshots) recorded = recording_into(the_recorder.directory());
-    for (const auto& source : sources) source->begin();
-  }
-
-  void add(const steer::policy_description& description) {
-    const auto key = [this](const steer::subject_info& subject) { return registry.key_of(subject.id); };
-    steer::made_policy fresh =
-        make_policy(description, {built.settings, key, openmp::same_points}, exchange_in(the_recorder.directory()));
-    if (!fresh.mistake.empty())
-      the_recorder.unavailable("a tunable of --threads", fresh.mistake.c_str(),
-                               "docs/reference/thread-policies.md lists them");
-    if (!fresh.made) return;
-    if (description.kind == "history") history = dynamic_cast<steer::history_policy*>(fresh.made.get());
-    if (description.kind == steer::outside_kind) outside = dynamic_cast<steer::outside_policy*>(fresh.made.get());
-    engine.add(std::move(fresh.made));
-  }
-  std::unique_ptr<steer::recording_writer> recording_into(std::string folder) const {
-    return std::make_unique<steer::recording_writer>(
-        built, steer::recording_writer::into{[file = std::move(folder) + "/snapshots.txt"](std::string_view text) {
-                                               return base::append_file(file.c_str(), text);
-                                             },
-                                             [](const std::string& reason) {
-                                               the_recorder.unavailable("further snapshots", reason.c_str(),
-                                                                        "the run can be replayed until there");
-                                             }});
-  }
-  void write_down(const steer::snapshot& latest_snapshot, steer::decision_number decided) {
-    if (!recorded) return;
-    for (const steer::subject_info& subject : latest_snapshot.appeared)
-      recorded->about({subject.id, registry.key_of(subject.id), subject.id});
-    if (outside != nullptr) {
-      if (auto answer = outside->take_answered()) recorded->answered(*std::move(answer));
-      if (auto fault = outside->take_fault()) recorded->failed(*std::move(fault));
-    }
-    recorded->step(latest_snapshot, decided);
-  }
-
-  // Since the first use.
-  static double seconds() {
-    static const base::ticks begin = base::now();
-    return static_cast<double>(base::now() - begin) * the_recorder.clock().ns_per_tick * 1e-9;
-  }
-  static rhythm rhythm_of(const steering_options& chosen) {
-    if (chosen.threads == thread_policy::off && chosen.has_settings_only()) return of_recall;
-    if (chosen.threads == thread_policy::regions || chosen.policy == steer_policy::outside) return of_others;
-    return chosen.threads != thread_policy::off ? of_fitting : of_searches;
-  }
-  static steer::engine_options options_with_clock(const steer::recording_head& built) {
-    steer::engine_options options = steer::options_of(built);
-    options.clock = base::thread_seconds;
-    return options;
-  }
-  void offer(const steer::knob_offer& offered) {
-    record.add(offered.info, offered.key);
-    by_hand.add(offered.info, offered.info.id, record.knobs_of(offered.info.id));
-    if (by_hand.failure() == 0 || std::exchange(has_told_of_panel, true)) return;
-    the_recorder.unavailable("turning knobs by hand", std::strerror(by_hand.failure()),
-                             "everything but trimtab top --set works");
-  }
-  void tell(const steer::decision& decision_made, bool is_applied) {
-    by_hand.decided(decision_made, is_applied);
-    if (!is_applied && recorded) recorded->unapplied(decision_made.number);
-    if (!is_applied) return;
-    record.write(decision_made, base::now());
-    looks.decided(decision_made.time_s);
-    for (const auto& source : sources) source->decided(decision_made);
-  }
-  // By the sampler's thread: how long a policy takes is not counted while nothing of the process gets on.
-  void tick() {
-    const double now_s = seconds();
-    ticked_s.store(ticked_s.load() + std::min(now_s - latest_tick_s, longest_tick_s));
-    latest_tick_s = now_s;
-  }
-  // Where numbers of threads are fitted it is not crowded for long, and whoever fits them must not be late.
-  void pace_by(steer::snapshot& now) {
-    for (const steer::subject_state& subject : now.subjects)
-      for (const steer::figure& figure : subject.figures)
-        if (figure.name == steer::figures::instance_seconds) looks.measured(now.time_s, subject.id, figure.value);
-    if (looks.asks(now.time_s)) looks.told(now.time_s, delayed = lanes.delay_share());
-    // Of nobody else: loops have no knob against it.
-    if ((has_regions || outside != nullptr) && delayed)
-      now.figures.push_back({std::string(steer::figures::run_delay_share), *delayed});
-  }
-  double period_s() const {
-    const double now_s = seconds();
-    return looks.period_s(
-        now_s, outside == nullptr && std::all_of(sources.begin(), sources.end(),
-                                                 [now_s](const auto& source) { return source->is_at_rest(now_s); }));
-  }
-  void advance(bool is_last) {
-    steer::snapshot now;
-    now.time_s = seconds();
-    now.is_last = is_last;
-    for (const auto& source : sources) source->add_to(now);
-    if (!fits_threads) pace_by(now);
-    if (machine) machine->add_to(now.figures);
-    by_hand.add_to(now);
-    conductor.advance(std::move(now));
-    for (; misfits < history->misfits().size(); ++misfits)
-      the_recorder.unavailable("a setting of the history", history->misfits()[misfits].c_str(), "trimtab history forget");
-  }
-  void write_end() {
-    for (const auto& source : sources) source->conclude();
-    record.write(engine);
-  }
-
-  std::atomic<double> ticked_s{0};
-  double latest_tick_s = 0;
-  steer::board knobs;
-  steer::decision_record record;
-  steer::manual_panel by_hand;
-  bool has_told_of_panel = false;
-  steer::knob_registry registry;
-  const knob_sources sources;
-  const bool fits_threads, has_regions;
-  pace looks;
-  const steer::recording_head built;
-  steer::engine engine;
-  steer::conductor conductor;
-  std::unique_ptr<steer::recording_writer> recorded;  // nullptr: nobody asked for it
-  const steer::history_policy* history = nullptr;
-  steer::outside_policy* outside = nullptr;  // nullptr: there is none
-  std::optional<machine_look> machine;       // of a policy outside, where nobody fits threads
-  std::size_t misfits = 0;
-  observe::lane_times lanes;
-  std::optional<double> delayed;  // their latest
-};
-
 // Never destroyed: the thread may still be in a policy when the program ends.
 struct steering_state {
-  parts* all = nullptr;
+  steering_parts* all = nullptr;
   std::atomic<bool> is_started{false};
   bool is_stopped = false;
   base::periodic_thread thread;
 };
-steering_state* state = nullptr;
+std::atomic<steering_state*> state{nullptr};
 
-bool start_thread() {
-  parts* const all = state->all;
-  return state->thread.start("trimtab-steer", {[all] { return all->period_s(); },
-                                               [all](bool is_last) {
-                                                 if (!is_last || !all->conductor.is_given_up()) all->advance(is_last);
-                                               },
-                                               [all](const char* feature) {
-                                                 all->knobs.restore();
-                                                 the_recorder.unavailable(
-                                                     "tuning", feature,
-                                                     "the program goes on with what was accepted until then");
-                                               }});
+// What the first lane begins.
+struct awaited_steering {
+  steering_options chosen;
+  std::atomic<bool> is_awaited{false};
+  std::atomic<bool> is_too_late{false};  // the process ends
+  base::spin_lock lock;                  // of who begins; others that open a lane meanwhile wait for it
+};
+constinit awaited_steering awaited;
+// Its paths, copied: they came from the environment, which is the program's to change.
+constinit char settings_path[PATH_MAX], policy_path[PATH_MAX];
+
+bool start_thread(steering_state& of) {
+  steering_parts* const all = of.all;
+  return of.thread.start("trimtab-steer", {[all] { return all->period_s(); }, [all](bool is_last) { all->advance(is_last); },
+                                           [all](const char* feature) {
+                                             all->restore();
+                                             the_recorder.unavailable(
+                                                 "tuning", feature, "the program goes on with what was accepted until then");
+                                           }});
 }
 
 // "" where it cannot be read; that is told.
@@ -227,37 +71,104 @@ std::vector<steer::setting> read_settings(const char* path) {
   return std::move(read.settings);
 }
 
-}  // namespace
+// False: too long.
+bool keep_path(const char*& path, char (&copy)[PATH_MAX]) noexcept {
+  if (path == nullptr) return true;
+  const std::size_t length = std::strlen(path);
+  if (length >= sizeof copy) return false;
+  std::memcpy(copy, path, length + 1);
+  path = copy;
+  return true;
+}
 
-void steering_configure(const steering_options& chosen) noexcept {
-  if (!chosen.is_on()) return;
+// What is asked for before there is a lane must be there from the start: the program may ask how many threads it has, and a
+// region that runs on virtual threads is another call.
+bool is_needed_at_once(const steering_options& chosen) noexcept {
+  return chosen.threads != thread_policy::off || chosen.virtual_threads != nullptr;
+}
+
+void report_failure(const char* reason) noexcept {
+  the_recorder.unavailable("tuning", reason, "the program runs as it would without");
+}
+
+// nullptr: it cannot be; that is told. It has no effect on the program yet.
+steering_state* set_up(const steering_options& chosen) noexcept {
   try {
     auto fresh = std::make_unique<steering_state>();
-    fresh->all = new parts(chosen, read_settings(chosen.settings));
-    state = fresh.release();
+    fresh->all = new steering_parts(chosen, read_settings(chosen.settings));
+    // Before hooks follow it: a child that is forked meanwhile finds all that it has to end.
+    state.store(fresh.get(), std::memory_order_release);
+    return fresh.release();
   } catch (const std::exception& error) {
-    the_recorder.unavailable("tuning", error.what(), "the program runs as it would without");
+    report_failure(error.what());
+    return nullptr;
   }
 }
 
-void steering_lane_opened() noexcept {
-  if (state == nullptr || state->is_started.exchange(true)) return;
+bool turn_on(steering_state& of) noexcept {
+  try {
+    of.all->turn_on();
+    return true;
+  } catch (const std::exception& error) {
+    report_failure(error.what());
+    of.all->turn_off();
+    state.store(nullptr, std::memory_order_relaxed);
+    return false;
+  }
+}
+
+void begin(steering_state& of) noexcept {
+  try {
+    of.all->begin_in(the_recorder.directory());
+  } catch (const std::exception& error) {
+    report_failure(error.what());
+    return;
+  }
+  if (!turn_on(of) || awaited.is_too_late.load(std::memory_order_relaxed)) return;
+  of.is_started.store(true, std::memory_order_relaxed);
   bool has_started = false;
   try {
-    has_started = start_thread();
+    has_started = start_thread(of);
   } catch (const std::bad_alloc&) {
     has_started = false;
   }
   if (has_started) return;
-  state->is_stopped = true;
+  of.is_stopped = true;
   the_recorder.unavailable("tuning", "no further thread could be made", "raise the limit on processes (ulimit -u)");
 }
 
+}  // namespace
+
+void steering_configure(const steering_options& chosen) noexcept {
+  if (!chosen.is_on()) return;
+  awaited.chosen = chosen;
+  const bool is_kept =
+      keep_path(awaited.chosen.settings, settings_path) && keep_path(awaited.chosen.policy_file, policy_path);
+  if (is_needed_at_once(chosen) || !is_kept) {
+    steering_state* const fresh = set_up(chosen);
+    if (fresh == nullptr || !turn_on(*fresh)) return;
+  }
+  awaited.is_awaited.store(true, std::memory_order_release);
+}
+
+// A team that the thread forks next is steered as a whole: so nobody goes on before it has begun.
+void steering_lane_opened() noexcept {
+  if (!awaited.is_awaited.load(std::memory_order_acquire)) return;
+  const base::signals_held held;  // a handler that jumps away must not leave it half done
+  const std::lock_guard guard(awaited.lock);
+  if (!awaited.is_awaited.load(std::memory_order_relaxed)) return;
+  steering_state* const prepared = state.load(std::memory_order_relaxed);
+  steering_state* const fresh = prepared != nullptr ? prepared : set_up(awaited.chosen);
+  if (fresh != nullptr) begin(*fresh);
+  awaited.is_awaited.store(false, std::memory_order_release);
+}
+
 void steering_ticked() noexcept {
-  if (state == nullptr) return;
+  steering_state* const current = state.load(std::memory_order_acquire);
+  if (current == nullptr) return;
   try {
-    state->all->tick();
-    const std::string overdue = state->all->conductor.look_after(policy_limit_s);
+    current->all->tick();
+    const std::string overdue = current->all->end_overdue_policy();
     if (!overdue.empty())
       the_recorder.unavailable(("policy " + overdue).c_str(), "it has been busy for longer than a second",
                                "tuning has ended; what was accepted until then stays");
@@ -268,30 +179,35 @@ void steering_ticked() noexcept {
 
 namespace {
 bool stop_within(double patience_s) noexcept {
-  if (state == nullptr || !state->is_started || state->is_stopped) return true;
-  state->is_stopped = true;
+  steering_state* const current = state.load(std::memory_order_acquire);
+  if (current == nullptr || !current->is_started || current->is_stopped) return true;
+  current->is_stopped = true;
   bool has_ended = false;
   try {
-    has_ended = state->thread.end(patience_s);
+    has_ended = current->thread.end(patience_s);
     if (has_ended)
-      state->all->write_end();
+      current->all->write_end();
     else
-      state->all->knobs.restore();
+      current->all->restore();
   } catch (const std::exception&) {
-    state->all->knobs.restore();
+    current->all->restore();
   }
   return has_ended;
 }
 }  // namespace
 
-void steering_stop() noexcept { stop_within(longest_stop_s); }
+void steering_stop() noexcept {
+  awaited.is_too_late.store(true, std::memory_order_relaxed);
+  stop_within(longest_stop_s);
+}
 
 bool steering_end_thread() noexcept { return stop_within(longest_end_s); }
 
 void steering_after_fork() noexcept {
-  if (state == nullptr) return;
-  for (const auto& source : state->all->sources) source->after_fork();
-  state = nullptr;
+  awaited.is_awaited.store(false, std::memory_order_relaxed);
+  awaited.lock.reset();
+  steering_state* const parents = state.exchange(nullptr, std::memory_order_relaxed);
+  if (parents != nullptr) parents->all->turn_off();
 }
 
 }  // namespace trimtab::session

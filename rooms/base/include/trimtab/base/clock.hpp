@@ -2,6 +2,8 @@
 // Stamps of all lanes and processes of one machine are comparable through clock_calibration.
 #pragma once
 
+#include <sys/time.h>
+
 #include <cstdint>
 #include <ctime>
 #if defined(__x86_64__)
@@ -16,6 +18,10 @@ inline std::uint64_t nanoseconds_of(clockid_t clock) noexcept {
   timespec t;
   clock_gettime(clock, &t);
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+inline std::uint64_t nanoseconds_of(const timeval& time) noexcept {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_usec) * 1'000u;
 }
 
 inline std::uint64_t monotonic_ns() noexcept { return nanoseconds_of(CLOCK_MONOTONIC); }

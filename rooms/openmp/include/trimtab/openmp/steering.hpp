@@ -21,8 +21,8 @@
 
 namespace trimtab::openmp {
 
-// Before the first region of the process: its loops may be changed. What earlier runs found is in force from the first of
-// them on. False: no memory.
+// Before the process forks its first team, or by the thread that is about to, while no other can: its loops may be changed.
+// What earlier runs found is in force from the first of them on. False: no memory.
 bool begin_steering(const std::vector<steer::setting>& settings);
 // With the user's consent, these functions, checked and named as recorder.place_of does, are run by virtual threads.
 void allow_virtual_threads(std::vector<std::string> functions);

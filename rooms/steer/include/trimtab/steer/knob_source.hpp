@@ -1,7 +1,7 @@
 // The port for knobs: who can turn something in the program implements it. The session of a watched process, and each
 // runtime of tasks, has a list of sources and no knowledge of any of them.
 //
-//   begin        once, before the program's first work: from now on hooks follow what is decided
+//   begin        once, before the first work that is recorded: from now on hooks follow what is decided
 //   add_to       every few milliseconds: subjects offered or withdrawn (through the registry), what was measured since the
 //                call before (seconds; the number of the decision that was in force), figures
 //   apply        turns one knob of a subject; the answer says whether it took effect. All knobs of a decision in turn
