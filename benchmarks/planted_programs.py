@@ -52,6 +52,7 @@ def planted_programs(root: Path, is_smoke: bool) -> list[PlantedProgram]:
     shorter = _SMOKE if is_smoke else 1
     programs = [
         *_of_regions(folder, shorter),
+        *_of_memory(folder, shorter),
         *_of_tasks(folder, shorter),
         *_of_job(folder, shorter),
     ]
@@ -109,6 +110,29 @@ def _of_regions(folder: Path, shorter: int) -> Iterator[PlantedProgram]:
         yield PlantedProgram(
             "hog on one CPU, gcc", (Cause.CPU_CONTENTION,), f"{percent} %", alone, alone, hog_percent=percent
         )
+
+
+def _of_memory(folder: Path, shorter: int) -> Iterator[PlantedProgram]:
+    def planted(
+        name: str, cause: Cause, severity: int, unit: str, steps: int, fault: str, compiler: str
+    ) -> PlantedProgram:
+        program = str(folder / f"planted_memory-{compiler}")
+        numbers = ("--severity", str(severity), "--steps", str(max(steps // shorter, 1)), "--no-check")
+        command = (program, fault, *numbers)
+        return PlantedProgram(
+            f"{name}, {compiler}", (cause,), f"{severity}{unit}", command, (*command, "--repaired")
+        )
+
+    for severity, compiler in ((50, "gcc"), (90, "clang")):
+        yield planted(
+            "one arena of malloc", Cause.ALLOCATOR_CONTENTION, severity, " %", 600, "arenas", compiler
+        )
+    for severity, compiler in ((4, "gcc"), (16, "clang")):
+        yield planted(
+            "memory given back", Cause.RETURNED_MEMORY, severity, " MB a step", 300, "returned", compiler
+        )
+    for severity, compiler in ((500, "gcc"), (2000, "clang")):
+        yield planted("small pages", Cause.SMALL_PAGES, severity, " MB", 300, "pages", compiler)
 
 
 def _of_tasks(folder: Path, shorter: int) -> Iterator[PlantedProgram]:

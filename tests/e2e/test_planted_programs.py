@@ -32,6 +32,11 @@ REGIONS = {
     "input": (("serial input or output",), 3000),
     "chain": (("a chain of tasks",), 100),
 }
+MEMORY = {
+    "arenas": (("allocator contention",), 90),
+    "returned": (("memory given back and taken again",), 16),
+    "pages": (("small pages",), 1000),
+}
 TASKS = {
     "chain": (("a chain of tasks",), 100),
     "lock": (("tasks wait for each other",), 95),
@@ -73,6 +78,10 @@ def region_program(fault: str, severity: int, steps: str) -> list[str]:
     return [program, fault, "--severity", str(severity), "--steps", steps, "--size", size]
 
 
+def memory_program(fault: str, severity: int, steps: str) -> list[str]:
+    return [str(WORKLOADS / "planted_memory-gcc"), fault, "--severity", str(severity), "--steps", steps]
+
+
 def task_program(fault: str, severity: int, blocks: str) -> list[str]:
     size = "4096" if fault == "small" else "50000"
     numbers = ["--severity", str(severity), "--blocks", blocks, "--size", size]
@@ -88,6 +97,28 @@ def test_the_fault_of_regions_is_found_first(run: Run, fault: str) -> None:
         lambda result: result.is_first(expected),
     )
     expect(result, expected)
+
+
+@pytest.mark.parametrize("fault", MEMORY)
+def test_the_fault_of_memory_is_found_first(run: Run, fault: str) -> None:
+    expected, severity = MEMORY[fault]
+    result = long_enough(
+        60,
+        lambda steps: causes(run, [*memory_program(fault, severity, steps), "--no-check"], "--trace"),
+        lambda result: result.is_first(expected),
+    )
+    expect(result, expected)
+
+
+@pytest.mark.parametrize("fault", MEMORY)
+def test_without_the_fault_of_memory_it_is_not_found(run: Run, fault: str) -> None:
+    expected, severity = MEMORY[fault]
+    result = long_enough(
+        60,
+        lambda steps: causes(run, [*memory_program(fault, severity, steps), "--repaired", "--no-check"], "--trace"),
+        lambda result: not result.is_first(expected),
+    )
+    expect(result, expected, is_first=False)
 
 
 @pytest.mark.parametrize("fault", TASKS)
@@ -150,9 +181,14 @@ def test_a_late_locality_is_found_first(run: Run, trimtab: str, severity: int, i
     "command",
     [
         *[region_program(fault, 50, "8") for fault in REGIONS],
+        *[memory_program(fault, 50, "8") for fault in MEMORY],
         *[[word for word in task_program(fault, 50, "64") if word != "--no-check"] for fault in TASKS],
     ],
-    ids=[*[f"regions-{fault}" for fault in REGIONS], *[f"tasks-{fault}" for fault in TASKS]],
+    ids=[
+        *[f"regions-{fault}" for fault in REGIONS],
+        *[f"memory-{fault}" for fault in MEMORY],
+        *[f"tasks-{fault}" for fault in TASKS],
+    ],
 )
 def test_the_answer_is_that_without_the_fault(run: Run, command: list[str]) -> None:
     watched = run(*command, options=("-q", "--tune=off"), env=ENVIRONMENT)

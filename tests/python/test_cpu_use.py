@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reports import build
+from reports import build, typed
 from synthetic import LaneFile, ProcessFiles, S, counter, fact, fields, row, subject, team_of, write_run
 from trimtab.model.enumerations import CounterName, CpuUseFields, Metric
 from trimtab.readers import open_run
+from trimtab.text.cpu_use import cpu_use_rows, cpu_use_table
 
 REGION = 1
 COUNTERS = (
@@ -250,3 +251,28 @@ def test_waits_for_a_holder_without_a_cpu_are_not_mallocs(tmp_path: Path) -> Non
     finding = findings_of(run_of(tmp_path, crowded))["allocator contention"]
     assert finding["gain_s"] == pytest.approx(6.0 * 0.75 / 2)
     assert "(1.5 s of it because who had the lock had no CPU)" in finding["evidence"]
+
+
+def test_many_processes_of_one_program_are_one_row() -> None:
+    """A script starts the same program again and again, with other arguments each time; a process with regions stays alone."""
+    commands = {"1": "sed", "2": "/bin/sed", "3": "sed", "4": "sed", "5": "sed", "6": "cat"}
+    uses = [
+        {"process": number, "name": "all", "cpu_s": 0.5, "kernel_s": 0.4, "error_s": 0.1, "minor_faults": 10.0}
+        for number in ("1", "2", "3", "4")
+    ]
+    uses += [{"process": "5", "name": name, "cpu_s": 3.0} for name in ("all", "compute")]
+    uses += [{"process": "6", "name": "all", "cpu_s": 1.0}]
+    processes = [{"id": number, "command": [name, number]} for number, name in commands.items()]
+    report = typed({"cpu_use": uses, "processes": processes})
+    rows = cpu_use_rows(report)
+    assert [(row.program, row.process, row.use.name) for row in rows] == [
+        ("sed", "5", "all"),
+        ("sed", "5", "compute"),
+        ("sed", "4 processes", "all"),
+        ("cat", "6", "all"),
+    ]
+    together = rows[2].use
+    assert (together.cpu_s, together.kernel_s, together.minor_faults) == (2.0, 1.6, 40.0)
+    assert together.error_s == pytest.approx(0.2)
+    shown = cpu_use_table(report)
+    assert shown is not None and shown.row_count == len(rows)

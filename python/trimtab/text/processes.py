@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _LONGEST_COMMAND = 60
 MOST_ROWS = 40
-_LEAST_OF_GROUP = 4
+LEAST_OF_GROUP = 4
 
 
 def taking_part(report: Report) -> list[ProcessSummary]:
@@ -109,6 +109,6 @@ def grouped(processes: Sequence[ProcessSummary]) -> list[list[ProcessSummary]]:
     rows = [
         row
         for group in groups.values()
-        for row in ([group] if len(group) >= _LEAST_OF_GROUP else [[process] for process in group])
+        for row in ([group] if len(group) >= LEAST_OF_GROUP else [[process] for process in group])
     ]
     return sorted(rows, key=lambda row: -sum(process.cpu_s for process in row))

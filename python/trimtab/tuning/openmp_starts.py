@@ -111,7 +111,9 @@ def _thread_counts(situation: Situation, threads: int) -> list[tuple[int, str]]:
     if threads > situation.cpus:
         counts.append((cpus, f"{threads} threads for {situation.cpus:g} CPUs"))
     elif few is not None and threads < cpus:
-        counts.append((cpus, few.evidence))
+        # Runtimes offer a thread for each CPU: the program asks for fewer than that. A library that leaves a CPU to others, as
+        # ImageMagick does, asks for more if it is offered more.
+        counts.append((2 * cpus - threads, few.evidence))
     if delay > _MUCH_DELAY:
         counts.append((threads - 1, _delayed(delay)))
     if situation.fewer is not None and (
