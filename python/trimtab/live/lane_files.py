@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from trimtab.live.tails import LENGTH, Tail, Tails, tails_of
 from trimtab.readers import layout
 
 _CAPACITY, _WRITTEN = (layout.offset_of(layout.FILE_HEADER, name) // 8 for name in ("capacity", "written"))
+_FILE_WORDS = layout.FILE_HEADER.itemsize // 8
 
 
 class LaneFiles:
@@ -27,9 +29,10 @@ class LaneFiles:
         self._events: list[LiveFile] = []
         self._profiles: list[LiveFile] = []
         self._sizes: list[int] = []
+        self._size_of: list[Callable[[], int]] = []
         self._views: tuple[list[Words], list[Words]] = [], []
         self.headers: Words = np.zeros((0, HEADER_WORDS), np.uint64)
-        self.profiles: Words = np.zeros((0, HEADER_WORDS), np.uint64)
+        self.profiles: Words = np.zeros((0, _FILE_WORDS), np.uint64)
         self.tails = Tails([])
         self._read: Words = np.zeros(0, np.uint64)
 
@@ -63,7 +66,7 @@ class LaneFiles:
             RunError: a file is damaged, or shorter than before.
         """
         # Touching a page that was cut off would end this process.
-        if not self._views[0] or [file.size() for file in (*self._events, *self._profiles)] != self._sizes:
+        if not self._views[0] or [size() for size in self._size_of] != self._sizes:
             self._look_at_each()
         self._take_headers()
 
@@ -96,16 +99,18 @@ class LaneFiles:
     def _look_at_each(self) -> None:
         for file in (*self._events, *self._profiles):
             file.look()
-        self._sizes = [file.size() for file in (*self._events, *self._profiles)]
-        self._views = [file.header for file in self._events], [file.header for file in self._profiles]
+        self._size_of = [file.size_of_mapped for file in (*self._events, *self._profiles)]
+        self._sizes = [size() for size in self._size_of]
+        self._views = (
+            [file.header for file in self._events],
+            [file.header[:_FILE_WORDS] for file in self._profiles],
+        )
 
     def _take_headers(self) -> None:
         before = self.headers[:, _CAPACITY], self.profiles[:, _CAPACITY]
         self.headers, self.profiles = (
-            np.concatenate(views).reshape(-1, HEADER_WORDS)
-            if views
-            else np.zeros((0, HEADER_WORDS), np.uint64)
-            for views in self._views
+            np.concatenate(views).reshape(-1, words) if views else np.zeros((0, words), np.uint64)
+            for views, words in zip(self._views, (HEADER_WORDS, _FILE_WORDS), strict=True)
         )
         # A file of the same size has room for as many records as before: what announces more is damaged.
         is_as_before = np.array_equal(self.headers[:, _CAPACITY], before[0])

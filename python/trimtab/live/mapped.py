@@ -8,6 +8,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class LiveFile:
         self._name = os.fspath(path)
         self._kind = kind
         self._map: mmap.mmap | None = None
+        self.is_missing = False  # at the last look
         self._ring: Records | None = None  # all records of the mapping, for `newest`
         self._size = 0
         self._record_bytes = 1
@@ -82,9 +84,10 @@ class LiveFile:
         self.capacity, self.written = capacity, written
         return True
 
-    def size(self) -> int:
-        """Of a file that was found, in bytes."""
-        return self._mapped().size()
+    @property
+    def size_of_mapped(self) -> Callable[[], int]:
+        """Says the size of a file that was found, in bytes, until it is mapped anew."""
+        return self._mapped().size
 
     def _size_by_name(self) -> int:
         try:
@@ -137,6 +140,7 @@ class LiveFile:
         return self._map
 
     def _open(self) -> bool:
+        self.is_missing = False
         try:
             with open_regular(self.path, RUN_FILES[self._kind]) as stream:
                 page = stream.read(layout.HEADER_BYTES)
@@ -146,7 +150,8 @@ class LiveFile:
                 self._size = os.fstat(stream.fileno()).st_size
                 self._map = mmap.mmap(stream.fileno(), self._size, access=mmap.ACCESS_READ)
         except RunError as error:
-            if is_missing(error):
+            self.is_missing = is_missing(error)
+            if self.is_missing:
                 return False
             raise
         except (OSError, ValueError) as error:

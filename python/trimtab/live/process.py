@@ -20,7 +20,7 @@ from trimtab.live.mapped import LiveFile
 from trimtab.live.model import CounterLook, DecisionLook, KnobLook, LaneLook, ProcessLook, SubjectLook
 from trimtab.live.rows import Structure
 from trimtab.live.states import Moment, lane_looks
-from trimtab.live.targets import is_alive, start_of
+from trimtab.live.targets import Life
 from trimtab.model import NO_LANE, Process, Records, RunError
 from trimtab.model.enumerations import EventKind, Metric, ProcessState
 from trimtab.readers import layout
@@ -76,7 +76,9 @@ class LiveProcess:
         self._switches = LiveFile(folder / "switches.tt", "switches")
         self._decisions = LiveFile(folder / "decisions.tt", "decisions")
         self._knob_files: list[KnobFile] = []
-        self._listed = 0  # when the folder had changed last
+        self._listed = -1  # when the folder had changed last
+        self._has_new_files = True  # since the look before
+        self._life: Life | None = None
         self._names = Names()
         self._names_read = self._decisions_read = self._samples_read = self._switches_read = 0
         self._lanes = LaneFiles(folder)
@@ -137,6 +139,8 @@ class LiveProcess:
         state = self._state()
         self.is_over = state != "running"
         self._read_names()
+        changed_at = 0 if self.is_listed else os.stat(self.folder).st_mtime_ns
+        self._has_new_files, self._listed = changed_at != self._listed, changed_at
         moment = self._moment()
         before, self._before = self._before, moment
         interval = moment.interval_since(before)
@@ -190,9 +194,9 @@ class LiveProcess:
         if ended is not None:
             return ended
         # Its number may be another process's by now.
-        start = self._names.facts.get("process start")
-        is_same = start is None or start_of(self.pid) in (start, None)
-        return "running" if is_alive(self.pid) and is_same else "killed"
+        if self._life is None:
+            self._life = Life(self.pid, self._names.facts.get("process start"))
+        return "running" if self._life.goes_on() else "killed"
 
     def _now(self) -> int:
         """Now, in ticks; of a process that has ended, its end; of one that was killed, when it was last known to live."""
@@ -264,6 +268,8 @@ class LiveProcess:
     def _new(self, file: LiveFile, mark: str, most: int, is_latest_by: str = "") -> Records:
         """Records since the last time; with `is_latest_by` the last one of each value of this field."""
         nothing = np.zeros(0, layout.EVENT)
+        if file.is_missing and not self._has_new_files:
+            return nothing
         if not file.look() or file.written == getattr(self, mark):
             return nothing
         begin = max(getattr(self, mark), file.written - most)
@@ -335,9 +341,7 @@ class LiveProcess:
 
     def _read_knobs(self) -> list[KnobLook]:
         # Listing the folder of a process with many lanes takes longer than all else.
-        changed_at = os.stat(self.folder).st_mtime_ns
-        if changed_at != self._listed:
-            self._listed = changed_at
+        if self._has_new_files:
             known = {file.path.name for file in self._knob_files}
             self._knob_files += [KnobFile(path) for path in knob_files(self.folder) if path.name not in known]
         return [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,15 @@ class Totals:
     subject_counts: Floats
     by_lane: Floats
     held: Floats
+
+    @cached_property
+    def times(self) -> Floats:
+        """All that lanes do and wait for, shape (10, lanes): work, join, arrival, barrier, lock, tasks, runs, looks, parked, capped."""
+        columns = (
+            *(self.work, self.join, self.arrival, self.barrier, self.lock),
+            *(self.tasks, self.runs, self.looks, self.parked, self.capped),
+        )
+        return np.stack(columns)
 
 
 class Structure:

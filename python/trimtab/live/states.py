@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,12 +17,24 @@ from trimtab.model.enumerations import WorkerState
 from trimtab.readers import layout
 
 _SHARES = Shares.__struct_fields__
-_WORKER_STATES: dict[int, str] = {
-    WorkerState.RUNS: "busy",
-    WorkerState.LOOKS: "tasks",
-    WorkerState.IDLE: "tasks",
-    WorkerState.CAPPED: "capped",
+_STATES = _SHARES
+_BUSY, _CPU_WAIT, _BARRIER, _JOIN, _LOCK, _TASKS, _BLOCKED, _IDLE, _CAPPED = range(len(_STATES))
+# Of workers that run no task.
+_WORKER_STATES: dict[int, int] = {
+    WorkerState.LOOKS: _TASKS,
+    WorkerState.IDLE: _TASKS,
+    WorkerState.CAPPED: _CAPPED,
 }
+
+
+def _kept(states: tuple[int, ...], otherwise: int) -> NDArray[np.int64]:
+    """By state: itself where it is among these."""
+    return np.array([state if state in states else otherwise for state in range(len(_STATES))])
+
+
+# What a lane inside a region or task does, by what it mostly did. Off its CPU it probably waits for what it waited for last.
+_OFF_INSIDE = _kept((_BARRIER, _LOCK, _TASKS, _BLOCKED), _BLOCKED)
+_ON_INSIDE = _kept((_BARRIER, _LOCK, _TASKS, _CPU_WAIT), _BUSY)
 # A lane that neither runs nor wants to in this share of an interval is asleep.
 _ASLEEP = 0.02
 _MOST_NAMED = 4
@@ -38,7 +50,6 @@ _TID, _END, _RUN, _DELAY, _WORKER, _IS_MAIN, _KIND = (
 _TITLE = slice(_word("title"), _word("title") + 5)
 _THREAD_NAME = slice(_word("name"), _word("name") + 2)
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
-_NOT_SWITCHED = (False, False, 0)
 
 
 @dataclass(frozen=True)
@@ -75,101 +86,92 @@ def lane_looks(
     is_open = (headers[:, _END] == 0).tolist()
     is_thread = (headers[:, _KIND] & _LOW == 0).tolist()
     tids = (headers[:, _TID] >> _HALF).tolist()
-    workers = moment.totals.state.tolist()
-    running = moment.tails.running
     states = [
-        _state(moment, lane, workers[lane], running, shares[lane] if shares else None)
-        if is_open[lane]
-        else ""
-        for lane in range(len(headers))
+        _STATES[code] if is_lane_open else ""
+        for code, is_lane_open in zip(_state_codes(moment, shares).tolist(), is_open, strict=True)
     ]
     at_work = _at_work(moment, states)
     subjects = _top_subjects(moment, before)
+    subjects = [
+        tail.subject if tail.subject >= 0 else subject
+        for tail, subject in zip(moment.tails.rows, subjects, strict=True)
+    ]
+    labels = {subject: label_of(subject) if subject >= 0 else None for subject in set(subjects)}
     names = _names(headers)
-    looks = []
-    for lane, state in enumerate(states):
-        if not state:
-            continue
-        subject = moment.tails.rows[lane].subject
-        subject = subject if subject >= 0 else subjects[lane]
-        looks.append(
-            LaneLook(
-                process,
-                lane,
-                names[lane],
-                tids[lane] if is_thread[lane] else None,
-                state,
-                label_of(subject) if subject >= 0 else None,
-                _waits_for(moment, lane, state, at_work),
-                Shares(*shares[lane]) if shares else None,
-            )
-        )
-    return looks
-
-
-def _names(headers: NDArray[np.uint64]) -> list[str]:
-    titles, threads = headers[:, _TITLE].tobytes(), headers[:, _THREAD_NAME].tobytes()
-    title_bytes, thread_bytes = 8 * (_TITLE.stop - _TITLE.start), 8 * (_THREAD_NAME.stop - _THREAD_NAME.start)
+    rows = None if shares is None else shares.tolist()
     return [
-        _decoded(
-            titles[lane * title_bytes : (lane + 1) * title_bytes],
-            threads[lane * thread_bytes : (lane + 1) * thread_bytes],
+        LaneLook(
+            process,
+            lane,
+            names[lane],
+            tids[lane] if is_thread[lane] else None,
+            state,
+            labels[subjects[lane]],
+            _waits_for(moment, lane, state, at_work) if at_work or state == "lock" else (),
+            None if rows is None else Shares(*rows[lane]),
         )
-        for lane in range(len(headers))
+        for lane, state in enumerate(states)
+        if state
     ]
 
 
-@lru_cache(maxsize=4096)
-def _decoded(title: bytes, name: bytes) -> str:
-    return (title.split(b"\0", 1)[0] or name.split(b"\0", 1)[0]).decode("utf-8", "replace")
+def _names(headers: NDArray[np.uint64]) -> list[str]:
+    return _decoded(headers[:, _TITLE].tobytes(), headers[:, _THREAD_NAME].tobytes(), len(headers))
 
 
-def _shares(moment: Moment, before: Moment) -> list[list[float]]:
+@lru_cache(maxsize=64)
+def _decoded(titles: bytes, threads: bytes, lanes: int) -> list[str]:
+    """Most looks find them as they were. Not to be changed."""
+    columns = [
+        [text[at : at + len(text) // lanes].split(b"\0", 1)[0] for at in range(0, len(text), len(text) // lanes)]
+        for text in (titles, threads)
+        if lanes
+    ]
+    return [(title or thread).decode("utf-8", "replace") for title, thread in zip(*columns, strict=True)]
+
+
+def _shares(moment: Moment, before: Moment) -> NDArray[np.float64]:
     """A row a lane, in the order of the fields of `Shares`."""
     tails, before_tails = moment.tails, before.tails
     size, old = len(tails.rows), len(before_tails.rows)
     length = float(moment.now - before.now)
 
-    def grown(name: str, extra: Any = None, extra_before: Any = None) -> Any:
-        now, then = getattr(moment.totals, name), np.zeros(size)
-        then[:old] = getattr(before.totals, name)
-        if extra is not None:
-            now, then[:old] = now + extra, then[:old] + extra_before
-        return np.clip((now - then) / length, 0.0, 1.0)
-
-    open_now, open_before = tails.open_times(moment.now), before_tails.open_times(before.now)
-    work = grown("work", open_now[0], open_before[0])
-    join = grown("join", open_now[1], open_before[1]) + grown("arrival")
-    inner = {name: grown(name) for name in ("barrier", "lock", "tasks")}
-    waits = sum(inner.values())
+    now = moment.totals.times.copy()
+    now[:2] += tails.open_times(moment.now)
+    then = np.zeros_like(now)
+    then[:, :old] = before.totals.times
+    then[:2, :old] += before_tails.open_times(before.now)
+    grown = np.minimum(np.maximum((now - then) / length, 0.0), 1.0)
+    work, join, arrival, barrier, lock, tasks, runs, looks, parked, capped = grown
+    join = join + arrival
+    waits = barrier + lock + tasks
     # Waits that have ended are known by kind; `work` has them too where the part is still open.
-    work = np.clip(work - np.where(tails.has_part, waits, 0.0), 0.0, 1.0)
+    work = np.maximum(work - np.where(tails.has_part, waits, 0.0), 0.0)
     run, delay = _times(moment, before, _RUN), _times(moment, before, _DELAY)
     is_worker = (moment.headers[:, _WORKER] & _LOW) > 0
-    has_team = moment.totals.has_rows | tails.was_in_team
-    is_main = (moment.headers[:, _IS_MAIN] >> _HALF) > 0
-    idle = np.zeros(size)
-    outside = np.clip(1.0 - work - join - waits, 0.0, 1.0)
     # The first thread runs the program between regions; other members of teams have nothing to do there.
-    program = np.where(has_team & ~is_main, work, work + outside)
-    join = join + np.where(has_team & ~is_main, outside, 0.0)
-    program = np.where(is_worker, grown("runs"), program)
-    inner["tasks"] = np.where(is_worker, grown("looks") + grown("parked"), inner["tasks"])
-    capped = np.where(is_worker, grown("capped"), 0.0)
-    join = np.where(is_worker, 0.0, join)
+    is_member = moment.totals.has_rows | tails.was_in_team
+    is_member &= (moment.headers[:, _IS_MAIN] >> _HALF) == 0
+    outside = np.maximum(1.0 - work - join - waits, 0.0)
+    program = work + np.where(is_member, 0.0, outside)
+    join += np.where(is_member, outside, 0.0)
+    if is_worker.any():
+        program = np.where(is_worker, runs, program)
+        tasks = np.where(is_worker, looks + parked, tasks)
+        join[is_worker] = 0.0
     # A lane also spins, and lacks a CPU, while it waits: what it had of both is shared out evenly.
     awake = np.maximum(run + delay, _ASLEEP)
-    blocked = np.clip(program - awake, 0.0, 1.0)
-    cpu_wait = (program - blocked) * delay / awake
-    busy = program - blocked - cpu_wait
-    columns = np.stack(
-        [busy, cpu_wait, inner["barrier"], join, inner["lock"], inner["tasks"], blocked, idle, capped], axis=1
-    )
-    total = columns.sum(axis=1)
-    columns[:, _SHARES.index("idle")] = np.where(total < 1.0, 1.0 - total, 0.0)
-    columns /= np.maximum(total, 1.0)[:, None]
-    rows: list[list[float]] = np.round(columns, 4).tolist()
-    return rows
+    blocked = np.minimum(np.maximum(program - awake, 0.0), 1.0)
+    on_cpu = program - blocked
+    cpu_wait = on_cpu * delay / awake
+    rows = np.zeros((len(_SHARES), size))
+    rows[_BUSY], rows[_CPU_WAIT], rows[_BARRIER], rows[_JOIN] = on_cpu - cpu_wait, cpu_wait, barrier, join
+    rows[_LOCK], rows[_TASKS], rows[_BLOCKED], rows[_CAPPED] = lock, tasks, blocked, np.where(is_worker, capped, 0.0)
+    total = rows.sum(axis=0)
+    rows[_IDLE] = np.maximum(1.0 - total, 0.0)
+    rows /= np.maximum(total, 1.0)
+    rounded: NDArray[np.float64] = rows.round(4).T
+    return rounded
 
 
 def _times(moment: Moment, before: Moment, word: int) -> Any:
@@ -179,26 +181,25 @@ def _times(moment: Moment, before: Moment, word: int) -> Any:
     grown = then.copy()
     grown[:old] -= before.headers[:, word]
     grown[old:] = 0.0
-    return np.clip(grown * 1e-9 / ((moment.now - before.now) * moment.tick_s), 0.0, 1.0)
+    grown *= 1e-9 / ((moment.now - before.now) * moment.tick_s)
+    return np.minimum(np.maximum(grown, 0.0), 1.0)
 
 
-def _state(moment: Moment, lane: int, worker: int, running: Mapping[int, int], shares: list[float] | None) -> str:
-    """What it does now; where nothing says so, what it mostly did. `running`: instances of regions that are."""
-    tail = moment.tails.rows[lane]
-    off, could_run, _ = moment.switched.get(lane, _NOT_SWITCHED)
-    if worker in _WORKER_STATES and worker != WorkerState.RUNS:
-        return _WORKER_STATES[worker]
-    if off and could_run:
-        return "cpu_wait"
-    mostly = _SHARES[shares.index(max(shares))] if shares is not None else ""
-    if tail.part.ticks or worker == WorkerState.RUNS:
-        if off or mostly == "blocked":
-            # Off its CPU inside a region: what it waited for last, it probably waits for again.
-            return mostly if mostly in ("barrier", "lock", "tasks", "blocked") else "blocked"
-        return mostly if mostly in ("barrier", "lock", "tasks", "cpu_wait") else "busy"
-    if tail.last_end and tail.last_instance in running:
-        return "join"
-    return mostly or "busy"
+def _state_codes(moment: Moment, shares: NDArray[np.float64] | None) -> NDArray[np.int64]:
+    """What each lane does now, by place in `_STATES`; where nothing says so, what it mostly did."""
+    tails, workers = moment.tails, moment.totals.state
+    off, could_run = np.zeros((2, len(workers)), np.bool_)
+    for lane, (is_off, is_ready, _) in moment.switched.items():
+        if lane < len(workers):
+            off[lane], could_run[lane] = is_off, is_ready
+    mostly = np.full(len(workers), _BUSY) if shares is None else shares.argmax(axis=1)
+    inside = np.where(off | (mostly == _BLOCKED), _OFF_INSIDE[mostly], _ON_INSIDE[mostly])
+    state = np.where(tails.is_awaiting, _JOIN, mostly)
+    state = np.where(tails.has_part | (workers == WorkerState.RUNS), inside, state)
+    state[off & could_run] = _CPU_WAIT
+    for worker, code in _WORKER_STATES.items():
+        state[workers == worker] = code
+    return state
 
 
 def _at_work(moment: Moment, states: list[str]) -> dict[int, list[int]]:

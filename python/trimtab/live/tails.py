@@ -98,6 +98,11 @@ class Tails:
                 since[lane] = max(tail.last_end, begin)
         return work, since
 
+    @cached_property
+    def is_awaiting(self) -> NDArray[np.bool_]:
+        """Of each lane, whether it has ended its part of a region that runs."""
+        return np.isfinite(self.ended_parts[1])
+
     def open_times(self, now: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Work and waiting at the join, in ticks, of parts whose region has not ended: profile rows do not have them yet."""
         work, since = self.ended_parts

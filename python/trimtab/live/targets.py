@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,21 +98,44 @@ def pages_of_run(run: Path) -> dict[Path, ListedPage]:
         raise RunError(f"{error.filename or run}: {error.strerror}") from error
 
 
-def is_alive(pid: int, proc: Path = _PROC) -> bool:
-    """Whether there is such a process that is no zombie."""
+def is_alive(pid: int, start: str | None = None, proc: Path = _PROC) -> bool:
+    """Whether there is such a process that is no zombie.
+
+    Args:
+        start: when it began, in clock ticks since the boot, as the fact `process start` has it; None: not known.
+    """
     try:
-        status = (proc / str(pid) / "stat").read_bytes()
+        fields = (proc / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
         return False
-    return status.rpartition(b")")[2].split()[:1] not in ([b"Z"], [b"X"])
+    is_same = start is None or len(fields) < 20 or fields[19].decode() == start
+    return is_same and fields[:1] not in ([b"Z"], [b"X"])
 
 
-def start_of(pid: int, proc: Path = _PROC) -> str | None:
-    """When the process began, in clock ticks since the boot; None: it is gone. As the fact `process start` has it."""
-    try:
-        return (proc / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()[19].decode()
-    except (OSError, IndexError):
-        return None
+class Life:
+    """Whether a process goes on; asked at each look.
+
+    Args:
+        pid, start: as of `is_alive`.
+    """
+
+    def __init__(self, pid: int, start: str | None) -> None:
+        self._pid, self._start = pid, start
+        self._ended: select.poll | None = None
+        # A process with many threads takes long to be described in /proc; its descriptor only says that it has ended.
+        with contextlib.suppress(OSError):
+            self._descriptor = os.pidfd_open(pid)
+            weakref.finalize(self, os.close, self._descriptor)
+            # It is of another process only if that had taken the number before.
+            if is_alive(pid, start):
+                self._ended = select.poll()
+                self._ended.register(self._descriptor, select.POLLIN)
+
+    def goes_on(self) -> bool:
+        """Not, if it has ended or was killed, whether or not anybody has waited for it."""
+        if self._ended is None:
+            return is_alive(self._pid, self._start)
+        return not self._ended.poll(0)
 
 
 def _own_processes(proc: Path) -> Iterator[int]:
