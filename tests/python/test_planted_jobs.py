@@ -27,11 +27,23 @@ FINDINGS = {BlameCause.QUEUED_MESSAGE: Cause.QUEUED_PARCELS}
 OF_PROCESSES = (Cause.QUEUED_PARCELS, Cause.PROCESS_IMBALANCE, Cause.LATE_LOCALITY, Cause.SERIAL_PART)
 
 
+def slowest_rank(planted: Planted) -> int:
+    """The locality with most work."""
+    program = planted.case.program
+    assert isinstance(program, JobProgram)
+    work = [sum(sum(step[place]) for step in program.times) for place in range(program.localities)]
+    return work.index(max(work))
+
+
 def check_size(planted: Planted, report: Report, seed: int) -> None:
     assert abs(report.what_if[0].replay_error) < 0.02, (seed, report.what_if[0])
     saving_s, cost_s = predicted_saving_s(planted, report), planted.costs_ns[0] * 1e-9
     if saving_s is not None:
         assert saving_s == pytest.approx(cost_s, rel=NEAR), (seed, planted.plants[0])
+    if planted.plants[0].change == "processes share the work equally":
+        (entry,) = [entry for entry in report.findings if entry.cause == Cause.PROCESS_IMBALANCE]
+        assert entry is report.findings[0] and entry.gain_s == pytest.approx(cost_s, rel=NEAR)
+        assert f"rank {slowest_rank(planted)} " in entry.evidence, (seed, entry)
     cause = FINDINGS.get(planted.plants[0].cause)
     if cause is not None:
         (entry,) = [entry for entry in report.findings if entry.cause == cause]

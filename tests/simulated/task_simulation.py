@@ -313,6 +313,7 @@ class TaskSimulation:
             return
         free = [worker for worker in self.workers if worker.state in (WorkerState.LOOKS, WorkerState.IDLE)]
         lane = free[0].record if free else self.port.network
+        lane.event(self.engine.now, EventKind.TASK_READY, self.kind[task], task + 1)
         lane.event(self.engine.now, EventKind.ANSWER_RECEIVED, NO_SUBJECT, task + 1, parcel, sender)
         self._push(task, free[0] if free else self.workers[0])
 

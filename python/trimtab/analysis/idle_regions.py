@@ -39,6 +39,8 @@ class IdleRegion:
         delayed: the task of the chain that could have started earlier by most; NO_TASK: all began as soon as they could.
         earlier_ns: by how much.
         more_workers: so many more would have let it start then; None: another verdict.
+        preferred_ns: subjects of tasks that began while the delayed one waited, and by how much they delayed it: what they took until
+            it began / workers.
     """
 
     begin_ns: int
@@ -51,6 +53,7 @@ class IdleRegion:
     delayed: int
     earlier_ns: int
     more_workers: int | None
+    preferred_ns: tuple[tuple[int, float], ...] = ()
 
 
 def widest_group(table: TaskTable) -> int:
@@ -118,6 +121,7 @@ class _Judge:
             delayed=int(phases.task[delayed]) if is_delayed else NO_TASK,
             earlier_ns=earlier if is_delayed else 0,
             more_workers=more,
+            preferred_ns=self._preferred(delayed) if more is not None else (),
         )
 
     def _most_delayed(self, chain: list[int]) -> tuple[int, int]:
@@ -134,6 +138,16 @@ class _Judge:
         # Workers that were free then took some of those that were ready, as soon as they noticed.
         missing = self.phases.ahead_of(phase) + 1 - self.occupancy.free_at(ready)
         return IdleVerdict.NOT_ENOUGH_WORKERS, max(missing, 1)
+
+    def _preferred(self, phase: int) -> tuple[tuple[int, float], ...]:
+        phases = self.phases
+        until = int(phases.begin_ns[phase])
+        chosen = phases.begun_between(int(phases.ready_ns[phase]), until)
+        took = np.minimum(phases.end_ns[chosen], until) - phases.begin_ns[chosen]
+        subjects, place = np.unique(self.table.subject[phases.task[chosen]], return_inverse=True)
+        workers = max(int(self.occupancy.available.max(initial=0)), 1)
+        sums = np.bincount(place.reshape(-1), took, len(subjects)) / workers
+        return tuple(zip(subjects.tolist(), sums.tolist(), strict=True))
 
     def _of_chain(self, chain: list[int], initiating: int) -> IdleVerdict:
         if len(chain) < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -23,10 +23,14 @@ _S = 1e-9
 
 @dataclass(frozen=True)
 class TasksOverTime:
-    """The parts of a report; `reason`: why idle regions were not looked for."""
+    """The parts of a report; `reason`: why idle regions were not looked for.
+
+    `preferred_s`: of each region the kinds that began while its delayed task waited, and by how much they delayed it.
+    """
 
     times: tuple[TaskTimes, ...]
     regions: tuple[ReportedRegion, ...]
+    preferred_s: tuple[Mapping[str, float], ...]
     groups: tuple[IdleRegionGroup, ...]
     reason: str | None
 
@@ -60,9 +64,11 @@ def tasks_over_time(processes: Sequence[ProcessReport]) -> TasksOverTime:
         for found in idle_regions_of(entry.tasks.table, entry.group, elsewhere=_free_elsewhere(entry, wide))
         for region in [_Found(entry, found)]
     ]
+    costliest = _costliest(regions)
     return TasksOverTime(
         tuple(times for entry in traced for times in _times(entry)),
-        tuple(region.reported() for region in _costliest(regions)),
+        tuple(region.reported() for region in costliest),
+        tuple(region.preferred_s for region in costliest),
         tuple(_groups(regions)),
         _reason(traced, wide),
     )
@@ -141,6 +147,15 @@ class _Found:
             earlier_s=region.earlier_ns * _S,
             more_workers=region.more_workers,
         )
+
+    @property
+    def preferred_s(self) -> Mapping[str, float]:
+        """By the name of the kind."""
+        sums: dict[str, float] = {}
+        for subject, delay_ns in self.region.preferred_ns:
+            name = self.entry.process.places[subject][0]
+            sums[name] = sums.get(name, 0.0) + delay_ns * _S
+        return sums
 
     @property
     def key(self) -> tuple[str, str, str, str]:

@@ -37,7 +37,7 @@ def job_findings(job: Job) -> list[Finding]:
         *_of_processes(job),
         *_too_many_threads(job),
         *_other_programs(job),
-        *_uneven_processes(job),
+        *uneven_processes(job, _IMBALANCE),
         *_late_localities(job),
     ]
     least_gain_s = _LEAST_GAIN_SHARE * job.observed_s
@@ -135,8 +135,12 @@ def _other_programs(job: Job) -> Iterator[Finding]:
     )
 
 
-def _uneven_processes(job: Job) -> Iterator[Finding]:
-    """gain = (most work - mean work) / threads of processes of one program that ran beside each other."""
+def uneven_processes(job: Job, least_ratio: float) -> Iterator[Finding]:
+    """gain = (most work - mean work) / threads of processes of one program that ran beside each other.
+
+    Args:
+        least_ratio: of most to mean.
+    """
     for group in groups_of(job.lives):
         by_place: dict[str, list[int]] = {}
         for at in group:
@@ -144,7 +148,7 @@ def _uneven_processes(job: Job) -> Iterator[Finding]:
         for members in by_place.values():
             together = _begun_together(job, members)
             if len(together) > 1:
-                yield from _uneven(job, together)
+                yield from _uneven(job, together, least_ratio)
 
 
 def _begun_together(job: Job, members: Sequence[int]) -> list[int]:
@@ -154,11 +158,11 @@ def _begun_together(job: Job, members: Sequence[int]) -> list[int]:
     return [at for at in members if abs(job.lives[at].begin - longest.begin) <= latest_begin]
 
 
-def _uneven(job: Job, members: Sequence[int]) -> Iterator[Finding]:
+def _uneven(job: Job, members: Sequence[int], least_ratio: float) -> Iterator[Finding]:
     work = {at: _work_s(job.parts[at]) for at in members}
     most_working, least_working = max(members, key=lambda at: work[at]), min(members, key=lambda at: work[at])
     mean = sum(work.values()) / len(work)
-    if mean <= 0 or work[most_working] < _IMBALANCE * mean:
+    if mean <= 0 or work[most_working] < least_ratio * mean:
         return
     yield replace(
         finding(

@@ -12,6 +12,7 @@ from trimtab.analysis.changes import ChangeKind, Prediction, Predictions
 from trimtab.analysis.diagnosis import Diagnosis
 from trimtab.analysis.findings import finding
 from trimtab.analysis.job import Job
+from trimtab.analysis.job_findings import uneven_processes
 from trimtab.analysis.process_report import ProcessReport
 from trimtab.analysis.task_findings import SUSPENDED_ACTIONS
 from trimtab.counted import counted
@@ -56,6 +57,8 @@ def with_predictions(findings: Sequence[Finding], job: Job) -> list[Finding]:
         replayed += chain_findings(job, diagnosis, _wall_s(job))
     if not any(entry.cause == Cause.QUEUED_PARCELS for entry in findings):
         replayed += _queued_messages(job, diagnosis)
+    if not any(_CHANGES.get(Cause(entry.cause)) is ChangeKind.SHARED_BY_PROCESSES for entry in findings):
+        replayed += _slightly_uneven_processes(job, diagnosis)
     predicted = [
         _with_replayed_action(_predicted(entry, job, diagnosis), job, diagnosis)
         for entry in [*findings, *replayed]
@@ -150,6 +153,13 @@ def _queued_messages(job: Job, diagnosis: Diagnosis) -> list[Finding]:
         saved_s,
     )
     return [replace(made, processes=tuple(job.parts[place].id for place in places))]
+
+
+def _slightly_uneven_processes(job: Job, diagnosis: Diagnosis) -> list[Finding]:
+    """gain = by replay in which processes share the work: where all wait for one, a little more work of it is lost by all."""
+    if _saved_s(diagnosis, ChangeKind.SHARED_BY_PROCESSES) < _LEAST_GAIN_SHARE * _wall_s(job):
+        return []
+    return list(uneven_processes(job, 1.0))
 
 
 def _saved_s(diagnosis: Diagnosis, kind: ChangeKind) -> float:

@@ -69,6 +69,12 @@ class Phases:
         low, high = np.searchsorted(self._waiting.end_ns, [ready, begin], side="right")
         return int((self._waiting.begin_ns[low:high] <= ready).sum()) - 1
 
+    def begun_between(self, begin_ns: int, end_ns: int) -> Integers:
+        """Phases on lanes of the group that began from `begin_ns` on and before `end_ns`."""
+        low, high = np.searchsorted(self._begins_in_group, [begin_ns, end_ns])
+        chosen: Integers = self.in_group[low:high]
+        return chosen
+
     def other_givers(self, phase: int, task: int) -> Integers:
         """Tasks that gave the task of `phase` what it depends on, without `task`."""
         gifts = self.table.gifts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -18,6 +18,8 @@ _LEAST_GAIN_SHARE = 0.01
 _LONGEST_NAME = 63
 # Kinds of a chain whose middle is left out stand beside this.
 _LEFT_OUT = "..."
+# An idle region, and by how much each kind delayed its delayed task.
+_LateRegion = tuple[IdleRegion, Mapping[str, float]]
 
 
 def with_task_order(findings: Sequence[Finding], tasks: TasksOverTime, run_s: float) -> list[Finding]:
@@ -52,17 +54,23 @@ def _is_late(region: IdleRegion) -> bool:
 
 
 def _task_order(tasks: TasksOverTime) -> Iterable[Finding]:
-    """gain = sum over idle regions of the shorter of the region and the delay: what others did before fits into the region."""
-    late: dict[tuple[str, str], list[IdleRegion]] = {}
-    for region in tasks.regions:
+    """gain = sum over idle regions of the least of the region, the delay, and what other kinds did in the delay / workers.
+
+    What others did before fits into the region. Tasks that would be raised, too, would still run before each other.
+    """
+    late: dict[tuple[str, str], list[_LateRegion]] = {}
+    for region, preferred_s in zip(tasks.regions, tasks.preferred_s, strict=True):
         if _is_late(region) and region.delayed is not None:
-            late.setdefault((region.process, region.delayed), []).append(region)
-    for (process, kind), regions in late.items():
+            late.setdefault((region.process, region.delayed), []).append((region, preferred_s))
+    for (process, kind), members in late.items():
+        regions = [region for region, _ in members]
         raised = kinds_to_raise(regions, kind)
-        if not _others(tasks.times, process, raised):
-            continue
+        fixed = {*raised, *(entry.name for entry in tasks.times if entry.is_own)}
+        gain_s = sum(
+            min(region.end_s - region.begin_s, region.earlier_s, _of_others(preferred_s, fixed))
+            for region, preferred_s in members
+        )
         idle_s, delay_s = sum(region.lane_time_s for region in regions), sum(r.earlier_s for r in regions)
-        gain_s = sum(min(region.end_s - region.begin_s, region.earlier_s) for region in regions)
         names = ", ".join(raised)
         can_prove = not kinds_without_knob(tasks.times, raised)
         yield replace(
@@ -79,9 +87,5 @@ def _task_order(tasks: TasksOverTime) -> Iterable[Finding]:
         )
 
 
-def _others(times: Iterable[TaskTimes], process: str, raised: Sequence[str]) -> bool:
-    """Whether there are tasks of other kinds, which can run later."""
-    return any(
-        entry.process == process and not entry.is_own and entry.name not in raised and entry.active_s > 0
-        for entry in times
-    )
+def _of_others(preferred_s: Mapping[str, float], fixed: Container[str]) -> float:
+    return sum(delay_s for kind, delay_s in preferred_s.items() if kind not in fixed)

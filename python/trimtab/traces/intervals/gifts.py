@@ -104,6 +104,8 @@ def _gifts_of(parts: LaneParts, at: int) -> list[_Table]:
         # Whoever received a parcel has made its task, but the cause is the sender.
         if len(received) and kind in (EventKind.TASK_CREATED, EventKind.TASK_READY):
             chosen &= ~np.isin(events["a"], received)
+        if kind == EventKind.TASK_READY:
+            chosen &= ~_is_answered(parts)
         own = events[np.flatnonzero(chosen)]
         if kind == EventKind.EDGE:
             own = own[own["arg"] != WaitCause.OTHER]
@@ -119,6 +121,14 @@ def _gifts_of(parts: LaneParts, at: int) -> list[_Table]:
             )
         )
     return tables
+
+
+def _is_answered(parts: LaneParts) -> NDArray[np.bool_]:
+    """Of each event, whether the next one says which parcel let the same task go on: that is the cause, not the lane that received it."""
+    events, is_before = parts.lane.events, np.zeros(len(parts.kinds), np.bool_)
+    answers = np.flatnonzero(parts.kinds[1:] == EventKind.ANSWER_RECEIVED)
+    is_before[answers] = events["a"][answers] == events["a"][answers + 1]
+    return is_before
 
 
 def _doings(events: Records, doing: Doing) -> NDArray[np.int8]:
