@@ -1,4 +1,4 @@
-"""Compiles spark/src into one jar, against the jars inside pyspark: `python spark/build.py [--jar FILE] [--pyspark FOLDER]`.
+"""Compiles the sources of the Spark plug-in into one jar, against the jars inside pyspark: `python spark/build.py [--jar FILE] [--pyspark FOLDER]`.
 
 Needs a JDK of version 17 or later and pyspark, and nothing else; no build tool for Java. The jar has nothing of Spark in
 it. What differs between minor versions of Spark is chosen when the jar is loaded (`SparkVersion`), so one jar serves all.
@@ -21,8 +21,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 JAR = HERE.parent / "build" / "spark" / "trimtab-spark.jar"
-RELEASE = "17"
 NOT_POSSIBLE = 3
+# "options": that Java 8 is old.
+_WARNINGS = ["-Xlint:all,-classfile,-path,-processing,-options", "-Werror", "-proc:none"]
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -62,15 +63,25 @@ def build(jars: Path, compiler: str, jar: Path) -> int:
         compiler: Path of javac.
         jar: The file to write.
     """
-    sources = sorted(str(path) for path in (HERE / "src").rglob("*.java"))
+    spark35 = HERE / "spark35"
+    # What has the signatures of Spark 3.5 hides Spark's own classes of the same names.
+    stubs = ["-Xprefer:source", "-implicit:none", "-sourcepath", str(spark35 / "stubs")]
     with tempfile.TemporaryDirectory() as classes:
-        options = ["--release", RELEASE, "-Xlint:all,-classfile,-path,-processing", "-Werror", "-proc:none"]
-        command = [compiler, *options, "-cp", f"{jars}/*", "-d", classes, *sources]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL)
-        if done.returncode == 0:
-            jar.parent.mkdir(parents=True, exist_ok=True)
-            write_jar(Path(classes), jar)
-    return min(done.returncode, 1)
+        steps: list[tuple[str, list[Path], list[str]]] = [
+            ("17", [HERE / "src", HERE / "java8"], []),
+            # Once more, for Java 8: what Spark itself loads by name.
+            ("8", [HERE / "java8"], []),
+            ("17", [spark35 / "src"], stubs),
+        ]
+        for release, folders, options in steps:
+            sources = sorted(str(path) for folder in folders for path in folder.rglob("*.java"))
+            command = [compiler, "--release", release, *_WARNINGS, *options]
+            command += ["-cp", f"{classes}{os.pathsep}{jars}/*", "-d", classes, *sources]
+            if subprocess.run(command, stdin=subprocess.DEVNULL).returncode != 0:
+                return 1
+        jar.parent.mkdir(parents=True, exist_ok=True)
+        write_jar(Path(classes), jar)
+    return 0
 
 
 def write_jar(classes: Path, jar: Path) -> None:

@@ -10,11 +10,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from spark_jvms import QUICK_JAVA
 from trimtab.paths import spark_plugin
 from trimtab.readers import open_run
 
@@ -37,6 +37,7 @@ for _ in range(int(sys.argv[3])):
 context.stop()
 """
 LOCAL, CLUSTER = "local[2]", "local-cluster[2,1,1024]"
+MANAGER, POOL = "trimtab.spark.pooled.PooledShuffleManager", "spark.trimtab.pooledShuffle"
 
 
 @pytest.fixture
@@ -52,6 +53,14 @@ def command(program: Path, master: str, rounds: int = 1, *options: str) -> list[
         *(sys.executable, "-m", "trimtab", "run", "-q", *options, "-o", str(program.parent / "run")),
         *("--", sys.executable, str(program), master, str(program.parent / "local"), str(rounds)),
     ]
+
+
+def with_settings(**settings: str) -> dict[str, str]:
+    """The environment of a user with settings; keys have _ for a dot. JVMs start quickly."""
+    words = [
+        word for name, value in settings.items() for word in ("--conf", f"{name.replace('_', '.')}={value}")
+    ]
+    return {**os.environ, **QUICK_JAVA, "PYSPARK_SUBMIT_ARGS": " ".join([*words, "pyspark-shell"])}
 
 
 def report(run: Path) -> dict[str, Any]:
@@ -75,6 +84,7 @@ def counted(rows: list[dict[str, Any]], call: str, key: str = "count") -> collec
 
 
 def test_two_executors_count_all_shuffle_opens_and_the_report_has_log_and_processes(program: Path) -> None:
+    """Without anything that a user does not have."""
     done = subprocess.run(command(program, CLUSTER), capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, "4000\n"), done.stderr[-2000:]
     seen = report(program.parent / "run")
@@ -137,93 +147,54 @@ def traced(lines: list[str]) -> tuple[collections.Counter[str], dict[str, collec
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="there is no strace")
-def test_totals_equal_those_of_strace(program: Path) -> None:
+def test_totals_equal_those_of_strace_with_a_pool_that_the_user_has_switched_off(program: Path) -> None:
     trace = program.parent / "trace"
     calls = ",".join(["open", "openat", "creat", *TRANSFERS])
     # -y: the file of each descriptor; -s 0: nothing of what is read or written.
-    strace = [
-        "strace",
-        "-f",
-        "-qq",
-        "-y",
-        "-s",
-        "0",
-        "--seccomp-bpf",
-        "-e",
-        f"trace={calls}",
-        "-o",
-        str(trace),
-    ]
-    done = subprocess.run([*strace, *command(program, LOCAL)], capture_output=True, text=True, timeout=300)
+    options = ["-f", "-qq", "-y", "-s", "0", "--seccomp-bpf", "-e", f"trace={calls}", "-o", str(trace)]
+    done = subprocess.run(
+        ["strace", *options, *command(program, LOCAL)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=with_settings(spark_shuffle_manager=MANAGER, spark_trimtab_pooledShuffle_enabled="false"),
+    )
     if "ptrace" in done.stderr.lower() and "not permitted" in done.stderr.lower():
         pytest.skip("strace may not trace here")
     assert done.returncode == 0, done.stderr[-2000:]
     opens, moved = traced(trace.read_text(errors="replace").splitlines())
-    rows = report(program.parent / "run")["storage"]
+    seen = report(program.parent / "run")
+    pool = [row["why"] for row in seen["unavailable"] if row["what"] == "pooled shuffle files"]
+    assert pool == [f"executor driver: {POOL}.enabled=false"]
+    assert not [row for row in seen["decisions"] if row["subject"] == "shuffle files"]
+    rows = seen["storage"]
     assert opens.total() - opens.pop("") > MAPS * REDUCES
-    seen = counted(rows, "open")
-    assert {group: seen[group] for group in opens} == opens
+    calls_of = counted(rows, "open")
+    assert {group: calls_of[group] for group in opens} == opens
     for kind, by_group in moved.items():
         by_group.pop("", None)
         assert by_group.total() > 0
-        seen = counted(rows, kind, "bytes")
-        assert {group: seen[group] for group in by_group} == by_group, kind
+        bytes_of = counted(rows, kind, "bytes")
+        assert {group: bytes_of[group] for group in by_group} == by_group, kind
 
 
-POOL = "spark.trimtab.pooledShuffle"
-
-
-def shuffled(program: Path, master: str, settings: dict[str, str], *options: str) -> dict[str, Any]:
-    """The report of one shuffle with settings of the user's own."""
-    words = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-    arguments = " ".join([*words, "pyspark-shell"])
-    done = subprocess.run(
-        command(program, master, 1, *options),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, "PYSPARK_SUBMIT_ARGS": arguments},
-    )
-    assert (done.returncode, done.stdout) == (0, "4000\n"), done.stderr[-2000:]
-    return report(program.parent / "run")
-
-
-def test_pooled_files_by_option_and_what_both_executors_decided(program: Path) -> None:
-    seen = shuffled(program, CLUSTER, {f"{POOL}.minimumOpenMicroseconds": "0"}, "--spark-pooled")
-    decided = {row["process"]: row for row in seen["decisions"] if row["subject"] == "shuffle files"}
-    assert set(decided) == {"executor 0", "executor 1"}
-    assert all(
-        row["evidence"]["open_us"] > 0 and "an open takes" in row["reason"] for row in decided.values()
-    )
-    reads = [row for row in seen["storage"] if row["file_class"] == "shuffle read"]
-    # Each file is opened once by each executor that reads it, and not for each block.
-    assert all(0 < count <= 2 * MAPS for count in counted(reads, "open").values())
-
-
-@pytest.mark.parametrize("mode", ["true", "false"])
-def test_a_decision_of_the_user_is_in_the_report(program: Path, mode: str) -> None:
-    manager = "trimtab.spark.pooled.PooledShuffleManager"
-    seen = shuffled(program, LOCAL, {"spark.shuffle.manager": manager, f"{POOL}.enabled": mode})
-    decisions = [row["reason"] for row in seen["decisions"] if row["subject"] == "shuffle files"]
-    refusals = [row["why"] for row in seen["unavailable"] if row["what"] == "pooled shuffle files"]
-    by_user = f"{POOL}.enabled={mode}"
-    assert decisions == ([by_user] if mode == "true" else [])
-    assert refusals == ([] if mode == "true" else [f"executor driver: {by_user}"])
-
-
-@pytest.mark.parametrize("victim", ["executor", "driver"])
-def test_a_killed_jvm_leaves_a_readable_run(program: Path, victim: str) -> None:
-    """Killed while it writes and reads shuffle files."""
+def test_pooled_files_by_option_and_killed_jvms_leave_a_readable_run(program: Path) -> None:
+    """An executor is killed while it writes and reads shuffle files, the application goes on, and then its driver is killed."""
     run = program.parent / "run"
     started = subprocess.Popen(
-        command(program, CLUSTER, 1000), stdout=subprocess.PIPE, start_new_session=True
+        command(program, CLUSTER, 1000, "--spark-pooled"),
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        env=with_settings(spark_trimtab_pooledShuffle_minimumOpenMicroseconds="0"),
     )
     try:
         assert started.stdout is not None
         assert started.stdout.readline() == b"4000\n"
-        pid = pid_of(run, victim)
-        os.kill(pid, signal.SIGKILL)
-        time.sleep(1)
+        for victim in ("executor", "driver"):
+            os.kill(pid_of(run, victim), signal.SIGKILL)
+            if victim == "executor":
+                assert [started.stdout.readline() for _ in range(3)] == [b"4000\n"] * 3
+            readable_with_pools(run)
     finally:
         os.killpg(started.pid, signal.SIGTERM)
         try:
@@ -231,8 +202,18 @@ def test_a_killed_jvm_leaves_a_readable_run(program: Path, victim: str) -> None:
         except subprocess.TimeoutExpired:
             os.killpg(started.pid, signal.SIGKILL)
             started.wait(10)
+    readable_with_pools(run)
+
+
+def readable_with_pools(run: Path) -> None:
+    """Both executors have decided to keep files open, so each has opened each file of the first shuffle once, and not for each block."""
     seen = report(run)
-    assert counted(seen["storage"], "open")["shuffle 0 data"] > 0
+    pools = {row["process"]: row for row in seen["decisions"] if row["subject"] == "shuffle files"}
+    assert set(pools) >= {"executor 0", "executor 1"}
+    assert all(row["evidence"]["open_us"] > 0 and "an open takes" in row["reason"] for row in pools.values())
+    reads = [row for row in seen["storage"] if row["file_class"] == "shuffle read"]
+    opens = counted(reads, "open")
+    assert all(0 < opens[f"shuffle 0 {kind}"] <= 2 * MAPS for kind in ("data", "index"))
     assert not [process.why for process in open_run(run).left_out if "left out" in process.why]
 
 

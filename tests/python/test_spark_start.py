@@ -81,6 +81,8 @@ def test_python_programs_get_it_through_the_environment(tmp_path: Path) -> None:
         (["spark-submit", "--master", "yarn", "program.py"], ""),
         (["spark-submit", "--master=k8s://https://x", "program.py"], ""),
         (["spark-submit", "--conf", "spark.master=yarn", "program.py"], ""),
+        (["spark-submit", "program.py"], 'builder.config("spark.plugins", "a.A")\n'),
+        (["spark-submit", "--deploy-mode=cluster", "--master", "spark://x:1", "program.py"], ""),
     ],
 )
 def test_leaves_alone_what_it_could_break_and_says_so(
@@ -91,6 +93,82 @@ def test_leaves_alone_what_it_could_break_and_says_so(
     started = start(tmp_path, *argv)
     assert (started.argv, started.environment, started.libraries) == (argv, {}, ())
     assert len(started.unavailable) == 1
+
+
+def test_arguments_of_the_program_are_no_options(tmp_path: Path) -> None:
+    words = [
+        "program.py",
+        "--master",
+        "yarn",
+        "--conf",
+        "spark.plugins=a.A",
+        "--conf",
+        "spark.eventLog.dir=x",
+    ]
+    started = start(tmp_path, "spark-submit", "-v", "--name", "x", *words)
+    assert started.argv[-len(words) :] == words
+    assert started.argv[started.argv.index("spark.plugins=" + PLUGIN) :][-len(words) - 3 :][:3] == [
+        "-v",
+        "--name",
+        "x",
+    ]
+
+
+def test_a_folder_for_logs_that_the_user_has_not_switched_on_is_not_used(tmp_path: Path) -> None:
+    """It need not exist, and Spark would fail."""
+    unused = ["--conf", "spark.eventLog.dir=/missing"]
+    folder = (tmp_path / "run" / "spark-events").as_uri()
+    option = start(tmp_path, "spark-submit", *unused, "x.py")
+    assert settings(option.argv)["spark.eventLog.dir"] == folder
+    (tmp_path / "run" / "spark-events").rmdir()
+    program = tmp_path / "program.py"
+    program.write_text("import pyspark\n")
+    variable = start(
+        tmp_path, "python3", str(program), PYSPARK_SUBMIT_ARGS=" ".join([*unused, "pyspark-shell"])
+    )
+    assert settings(variable.environment["PYSPARK_SUBMIT_ARGS"].split())["spark.eventLog.dir"] == folder
+
+
+@pytest.mark.parametrize("where", ["option", "program"])
+def test_an_event_log_that_the_user_decides_about_stays(tmp_path: Path, where: str) -> None:
+    program = tmp_path / "program.py"
+    program.write_text('builder.config("spark.eventLog.dir", "/logs")\n' if where == "program" else "")
+    options = ["--conf", "spark.eventLog.enabled=FALSE"] if where == "option" else []
+    started = start(tmp_path, "spark-submit", *options, str(program))
+    assert settings(started.argv).get("spark.eventLog.enabled", "FALSE") == "FALSE"
+    assert [row["what"] for row in started.unavailable] == ["Spark's stages and tasks"]
+
+
+@pytest.mark.parametrize("home", ["spark", "venv/lib/python3.11/site-packages/pyspark"])
+def test_settings_are_read_where_spark_submit_reads_them(tmp_path: Path, home: str) -> None:
+    """Without SPARK_HOME: above the command, or in pyspark beside it."""
+    top = tmp_path / home.partition("/")[0]
+    for folder in (top / "bin", tmp_path / home / "bin", tmp_path / home / "conf"):
+        folder.mkdir(parents=True, exist_ok=True)
+    (tmp_path / home / "bin" / "spark-class").touch()
+    (top / "bin" / "spark-submit").touch(0o755)
+    (tmp_path / home / "conf" / "spark-defaults.conf").write_text("spark.plugins b.B\n")
+    for command, path in (("spark-submit", str(top / "bin")), (str(top / "bin" / "spark-submit"), "/bin")):
+        started = start(tmp_path, command, "x.py", PATH=path)
+        assert settings(started.argv)["spark.plugins"] == f"b.B,{PLUGIN}"
+        (tmp_path / "run" / "spark-events").rmdir()
+
+
+@pytest.mark.parametrize(
+    ("line", "is_replaced"),
+    [
+        ("export SPARK_DIST_CLASSPATH=$(hadoop classpath)", True),
+        ("export SPARK_DIST_CLASSPATH=$SPARK_DIST_CLASSPATH:$(hadoop classpath)", False),
+        ("# SPARK_DIST_CLASSPATH=x", False),
+    ],
+)
+def test_a_class_path_of_the_users_own_that_would_hide_the_plugin(
+    tmp_path: Path, line: str, is_replaced: bool
+) -> None:
+    (tmp_path / "spark-env.sh").write_text(f"{line}\n")
+    started = start(tmp_path, "spark-submit", "x.py", SPARK_CONF_DIR=str(tmp_path))
+    assert (started.argv == ["spark-submit", "x.py"]) is is_replaced
+    assert ["spark-env.sh" in row["why"] for row in started.unavailable] == [True] * is_replaced
 
 
 MANAGER = "trimtab.spark.pooled.PooledShuffleManager"

@@ -1,4 +1,8 @@
-"""One Spark application for the tests of pooled shuffle files: `pooled_shuffle.py CHECK MASTER KEY=VALUE...`; prints one line of JSON."""
+"""Spark applications for the tests of pooled shuffle files, in turn in one JVM: `pooled_shuffle.py JSON`, a list of [check, settings].
+
+The settings of the first one are those of the JVM: they hold for the others, which must set again what they want otherwise.
+Prints one line of JSON: a list of answers.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +23,20 @@ import shuffles
 
 NETWORK = ["group_by", "join", "tera_sort"]
 WAIT_S = 60
-POOLED = (
-    "spark.shuffle.manager=trimtab.spark.pooled.PooledShuffleManager",
-    "spark.trimtab.pooledShuffle.enabled=true",
-)
+SIZE = shuffles.SIZES["small"]
 
 
 def wide(spark: SparkSession) -> dict[str, Any]:
-    """40 x 200 partitions, all blocks read."""
+    """40 x 200 partitions, all blocks read; opens of files since the JVM has started, by kind."""
     rows = spark.range(0, 40_000, 1, 40).repartition(200, "id")
-    return {"rows": rows.selectExpr("sum(id) AS total", "count(*) AS rows").first().asDict()}
+    sums = rows.selectExpr("sum(id) AS total", "count(*) AS rows").first().asDict()
+    counts = Path(os.environ["SLOW_OPENS_COUNTS"]).read_bytes()
+    return {**sums, "opens": list(struct.unpack("4Q", counts))}
 
 
 def programs(spark: SparkSession) -> dict[str, Any]:
     """All programs, then an executor is killed, then all shuffles are removed."""
-    shuffles.run(spark, shuffles.SIZES["small"], list(shuffles.PROGRAMS))
+    shuffles.run(spark, SIZE, list(shuffles.PROGRAMS))
     pooled = len(shuffle_descriptors())
     killed = kill_an_executor(spark)
     removed = remove_shuffles(spark)
@@ -42,13 +45,13 @@ def programs(spark: SparkSession) -> dict[str, Any]:
 
 def network(spark: SparkSession) -> dict[str, Any]:
     """Programs whose blocks are sent from one executor to the other one."""
-    shuffles.run(spark, shuffles.SIZES["small"], NETWORK)
+    shuffles.run(spark, SIZE, NETWORK)
     return {"descriptors": len(shuffle_descriptors()), "all_closed_after_removal": remove_shuffles(spark)}
 
 
 def held(spark: SparkSession) -> dict[str, Any]:
     """How many shuffle files stay open after a job."""
-    shuffles.run(spark, shuffles.SIZES["small"], ["group_by"])
+    shuffles.run(spark, SIZE, ["group_by"])
     return {"descriptors": len(shuffle_descriptors())}
 
 
@@ -140,40 +143,29 @@ def remove_shuffles(spark: SparkSession) -> bool:
 def wait_for(condition: Any) -> bool:
     deadline = time.monotonic() + WAIT_S
     while not (holds := condition()) and time.monotonic() < deadline:
-        pass
+        time.sleep(0.05)
     return bool(holds)
 
 
-def twice(spark: SparkSession) -> dict[str, Any]:
-    """`wide` as it is, then in another application of the same JVM with pooled files; opens of files after each, by kind."""
-    counts = Path(os.environ["SLOW_OPENS_COUNTS"])
-    before = [wide(spark)["rows"], list(struct.unpack("4Q", counts.read_bytes()))]
-    spark.stop()
-    pooled = session([*sys.argv[2:], *POOLED])
-    after = [wide(pooled)["rows"], list(struct.unpack("4Q", counts.read_bytes()))]
-    return {"stock": before, "pooled": after}
+CHECKS = {check.__name__: check for check in (wide, programs, network, held, deleted)}
 
 
-CHECKS = {check.__name__: check for check in (twice, programs, network, held, deleted)}
-
-
-def session(arguments: list[str]) -> SparkSession:
-    """Of MASTER KEY=VALUE..."""
-    master, *settings = arguments
-    builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
-    builder = builder.config("spark.sql.shuffle.partitions", str(shuffles.SIZES["small"].reduces))
-    for setting in settings:
-        key, _, value = setting.partition("=")
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+def application(check: str, settings: dict[str, str]) -> dict[str, Any]:
+    """One application, from its start to its end."""
+    builder = SparkSession.builder.config("spark.ui.enabled", "false")
+    builder = builder.config("spark.sql.shuffle.partitions", str(SIZE.reduces))
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.addPyFile(shuffles.__file__)
+    try:
+        return CHECKS[check](spark)
+    finally:
+        spark.stop()
 
 
 def main() -> None:
-    spark = session(sys.argv[2:])
-    spark.sparkContext.addPyFile(shuffles.__file__)
-    found = CHECKS[sys.argv[1]](spark)
-    SparkSession.builder.getOrCreate().stop()
-    print(json.dumps(found))
+    print(json.dumps([application(check, settings) for check, settings in json.loads(sys.argv[1])]))
 
 
 if __name__ == "__main__":

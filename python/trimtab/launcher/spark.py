@@ -10,22 +10,28 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 from trimtab.files import FileKind, read_text
+from trimtab.launcher.spark_settings import (
+    CLASS_PATH,
+    DEPLOY_MODE,
+    MASTER,
+    SUBMITTERS,
+    options_and_program,
+    replaces_class_path,
+    users_settings,
+    without,
+)
 from trimtab.model import RunError
 from trimtab.paths import spark_event_logs, spark_plugin, storage_library
 
 PLUGIN = "trimtab.spark.TrimtabPlugin"
-_PLUGINS, _EVENT_LOG = "spark.plugins", "spark.eventLog.enabled"
+_PLUGINS, _EVENT_LOG, _LOG_FOLDER = "spark.plugins", "spark.eventLog.enabled", "spark.eventLog.dir"
 # Further settings, name=value with semicolons between them: what `trimtab tune` tries and keeps.
 SETTINGS_VARIABLE = "TRIMTAB_SPARK_SETTINGS"
-_SUBMITTERS = ("spark-submit", "spark-shell", "spark-sql", "pyspark")
-_MASTER = "spark.master"
 _STORAGE = "calls on files of Spark"
 _SCRIPT = FileKind("a Python program", 4 << 20, RunError, follows_links=True)
-_DEFAULTS = FileKind("settings of Spark", 1 << 20, RunError, follows_links=True)
 # Executors of these get neither our environment nor the jar.
 _REMOTE = ("yarn", "k8s://", "mesos://")
 
@@ -99,16 +105,12 @@ def spark_start(
         environment: The user's, with the start values that earlier runs found.
         consents: What the user consents to.
     """
-    added = _Added(settings_of(environment.get(SETTINGS_VARIABLE, "")), tuple(consents))
-    name = Path(argv[0]).name
-    if name in _SUBMITTERS:
-        user = users_settings(argv, environment)
-        return _start(argv, user, directory, environment, "", added)
-    script = _script_of(argv) if name.startswith("python") else ""
-    if "pyspark" not in script:
+    script = _script_of(argv)
+    is_submitter = Path(argv[0]).name in SUBMITTERS
+    if not is_submitter and not (Path(argv[0]).name.startswith("python") and "pyspark" in script):
         return None
-    user = users_settings(argv, environment)
-    return _start(argv, user, directory, environment, script, added)
+    added = _Added(settings_of(environment.get(SETTINGS_VARIABLE, "")), tuple(consents))
+    return _start(_Program(argv, script, is_submitter), directory, environment, added)
 
 
 def settings_of(text: str) -> dict[str, str]:
@@ -135,12 +137,6 @@ def _is_in(name: str, script: str) -> bool:
     return f'{name}"' in script or f"{name}'" in script
 
 
-def users_settings(argv: list[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Settings of the user's own: of a program of Spark, or of any that will be started in this environment."""
-    arguments = argv if argv and Path(argv[0]).name in _SUBMITTERS else _submit_arguments(environment)
-    return _defaults(argv, environment) | _given(arguments)
-
-
 def local_directories(environment: Mapping[str, str]) -> list[tuple[Path, str]]:
     """Where Spark would put shuffle files, and which setting says so; its own order of precedence."""
     name = "spark.local.dir"
@@ -154,11 +150,13 @@ def local_directories(environment: Mapping[str, str]) -> list[tuple[Path, str]]:
     return [(Path("/tmp"), f"{name} (default)")]
 
 
-def _submit_arguments(environment: Mapping[str, str]) -> list[str]:
-    try:
-        return shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", ""))
-    except ValueError:
-        return []
+@dataclass(frozen=True)
+class _Program:
+    """A program of Spark: the text of its script, if it is one, and whether spark-submit or one of its kin starts it."""
+
+    argv: list[str]
+    script: str
+    is_submitter: bool
 
 
 @dataclass(frozen=True)
@@ -185,38 +183,49 @@ class _Added:
         return settings, kept
 
 
-def _start(
-    argv: list[str],
-    user: dict[str, str],
-    directory: Path,
-    environment: Mapping[str, str],
-    script: str,
-    added: _Added,
-) -> SparkStart:
+def _start(program: _Program, directory: Path, environment: Mapping[str, str], added: _Added) -> SparkStart:
     """The start, or why the plug-in cannot be in it."""
-    if why := _why_not(user, script):
+    argv, script = program.argv, program.script
+    user = users_settings(argv, environment)
+    if why := _why_not(program, user, environment):
         refused = [consent.refused(why) for consent in added.consents]
         return SparkStart(argv, unavailable=[_missing(_STORAGE, why, "spark.plugins, by hand"), *refused])
     settings = {_PLUGINS: ",".join(dict.fromkeys([*filter(None, user.get(_PLUGINS, "").split(",")), PLUGIN]))}
     ours, unavailable = added.without(lambda name: name in user or _is_in(name, script))
     settings |= ours
-    if user.get(_EVENT_LOG) == "true" or _EVENT_LOG in script:
-        why = "the program writes an event log of its own"
+    # Where an option is given twice, Spark takes the last, which is the user's: but for what is merged, or has no meaning of its own.
+    replaced = [_PLUGINS]
+    if why := _own_event_log(user, script):
         unavailable.append(_missing("Spark's stages and tasks", why, "trimtab spark LOG"))
     else:
         folder = spark_event_logs(directory)
         folder.mkdir()
-        settings |= {_EVENT_LOG: "true", "spark.eventLog.dir": folder.as_uri()}
+        settings |= {_EVENT_LOG: "true", _LOG_FOLDER: folder.as_uri()}
+        replaced.append(_LOG_FOLDER)
     options = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-    class_path = os.pathsep.join(filter(None, [environment.get("SPARK_DIST_CLASSPATH"), str(spark_plugin())]))
-    variables = {"SPARK_DIST_CLASSPATH": class_path}
-    if script:
-        before = shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
-        variables["PYSPARK_SUBMIT_ARGS"] = shlex.join([*options, *_without(before, _PLUGINS)])
+    class_path = os.pathsep.join(filter(None, [environment.get(CLASS_PATH), str(spark_plugin())]))
+    variables = {CLASS_PATH: class_path}
+    if program.is_submitter:
+        before, rest = options_and_program(argv)
+        argv = [argv[0], *options, *_without_all(before, replaced), *rest]
     else:
-        # Where an option is given twice, Spark takes the last: the user's, but for what was merged.
-        argv = [argv[0], *options, *_without(argv[1:], _PLUGINS)]
+        before = shlex.split(environment.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+        variables["PYSPARK_SUBMIT_ARGS"] = shlex.join([*options, *_without_all(before, replaced)])
     return SparkStart(argv, variables, (storage_library(),), unavailable)
+
+
+def _without_all(arguments: list[str], names: Iterable[str]) -> list[str]:
+    for name in names:
+        arguments = without(arguments, name)
+    return arguments
+
+
+def _own_event_log(user: Mapping[str, str], script: str) -> str:
+    """Why the event log is not written into the run; "": it is."""
+    is_enabled = user.get(_EVENT_LOG, "").lower()
+    if is_enabled == "true" or _EVENT_LOG in script or _LOG_FOLDER in script:
+        return "the program writes an event log of its own"
+    return _kept(_EVENT_LOG) if is_enabled == "false" else ""
 
 
 def _missing(what: str, why: str, remedy: str) -> dict[str, str]:
@@ -230,68 +239,28 @@ def _kept(name: str) -> str:
     return f"{name}: set by you, so it is left as it is"
 
 
-def _why_not(user: Mapping[str, str], script: str) -> str:
+def _why_not(program: _Program, user: Mapping[str, str], environment: Mapping[str, str]) -> str:
     """Why the plug-in is not added; "": it is."""
     if not spark_plugin().exists():
         return "this Trimtab was built without a JDK, so it has no plug-in for Spark"
     if not storage_library().exists():
         return f"{storage_library()} is missing"
-    master = user.get(_MASTER, "")
-    if master.startswith(_REMOTE) or any(f'"{word}' in script or f"'{word}" in script for word in _REMOTE):
+    script = program.script
+    is_remote = any(f'"{word}' in script or f"'{word}" in script for word in _REMOTE)
+    if is_remote or user.get(MASTER, "").startswith(_REMOTE) or user.get(DEPLOY_MODE) == "cluster":
         return "executors on other hosts are not observed"
     if _PLUGINS in script:
         return f"the program sets {_PLUGINS} itself"
+    if file := replaces_class_path(program.argv, environment):
+        return f"{file} sets {CLASS_PATH} without the value that it has: the plug-in would not be found"
     return ""
 
 
-def _given(argv: list[str]) -> dict[str, str]:
-    """Settings in arguments of spark-submit."""
-    settings = {}
-    for word, value in pairwise([*argv, ""]):
-        option, has_value, attached = word.partition("=")
-        if option == "--master":
-            settings[_MASTER] = attached if has_value else value
-        elif option in ("--conf", "-c"):
-            name, _, setting = (attached if has_value else value).partition("=")
-            settings[name] = setting
-    return settings
-
-
-def _without(arguments: list[str], name: str) -> list[str]:
-    """Arguments of spark-submit without those that give setting `name`."""
-    kept: list[str] = []
-    skip = False
-    for word, value in pairwise([*arguments, ""]):
-        is_next = word in ("--conf", "-c") and value.startswith(f"{name}=")
-        if not (skip or is_next or word.startswith(f"--conf={name}=")):
-            kept.append(word)
-        skip = is_next
-    return kept
-
-
-def _defaults(argv: list[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Settings in the user's file of settings, which options override."""
-    path = _settings_file(argv, environment)
-    try:
-        lines = read_text(path, _DEFAULTS).splitlines() if path is not None else []
-    except (RunError, OSError):
-        return {}
-    rows = (line.replace("=", " ", 1).split(None, 1) for line in lines if not line.lstrip().startswith("#"))
-    return {row[0]: row[1].strip() for row in rows if len(row) == 2}
-
-
-def _settings_file(argv: list[str], environment: Mapping[str, str]) -> Path | None:
-    if "--properties-file" in argv[:-1]:
-        return Path(argv[argv.index("--properties-file") + 1])
-    if folder := environment.get("SPARK_CONF_DIR"):
-        return Path(folder) / "spark-defaults.conf"
-    home = environment.get("SPARK_HOME")
-    return Path(home) / "conf" / "spark-defaults.conf" if home else None
-
-
 def _script_of(argv: list[str]) -> str:
-    """The text of the first argument that is a Python file; "": there is none that can be read."""
-    for word in argv[1:]:
+    """The text of the Python file that is started; "": there is none that can be read."""
+    is_submitter = bool(argv) and Path(argv[0]).name in SUBMITTERS
+    words = options_and_program(argv)[1][:1] if is_submitter else argv[1:]
+    for word in words:
         if word.endswith(".py"):
             try:
                 return read_text(Path(word), _SCRIPT)

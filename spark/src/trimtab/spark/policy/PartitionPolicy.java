@@ -29,8 +29,6 @@ import scala.jdk.javaapi.CollectionConverters;
  * any thread.
  */
 public final class PartitionPolicy extends SparkListener {
-  public static final String OPTION = "spark.trimtab.partitions.enabled";
-
   private static final Logger LOG = LoggerFactory.getLogger(PartitionPolicy.class);
   private static final String QUEUE = "trimtabPartitions";
   private static final String PARTITIONS = "spark.sql.shuffle.partitions";

@@ -20,8 +20,6 @@ import org.slf4j.LoggerFactory;
  * <p>It has a queue of the listener bus, and so a thread, of its own: all calls come from there. Spark allows persist from any thread.
  */
 public final class PersistPolicy extends SparkListener {
-  public static final String OPTION = "spark.trimtab.persist.enabled";
-
   private static final Logger LOG = LoggerFactory.getLogger(PersistPolicy.class);
   private static final String QUEUE = "trimtabPersist";
   private static final int THIRD = 3;

@@ -22,8 +22,6 @@ import org.slf4j.LoggerFactory;
  * <p>It has a queue of the listener bus, and so a thread, of its own: all calls come from there.
  */
 public final class SpeculationPolicy extends SparkListener {
-  public static final String OPTION = "spark.trimtab.speculation.enabled";
-
   private static final Logger LOG = LoggerFactory.getLogger(SpeculationPolicy.class);
   private static final String QUEUE = "trimtabSpeculation";
   private static final String POLICY = "speculation";

@@ -1,198 +1,57 @@
 package trimtab.spark.pooled;
 
 import java.io.File;
-import java.io.IOException;
-import java.nio.file.NoSuchFileException;
-import java.util.concurrent.ConcurrentMap;
 import org.apache.spark.SparkConf;
-import org.apache.spark.SparkEnv;
-import org.apache.spark.TaskContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.client.StreamCallbackWithID;
-import org.apache.spark.network.netty.SparkTransportConf;
-import org.apache.spark.network.util.TransportConf;
 import org.apache.spark.serializer.SerializerManager;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.storage.BlockId;
-import org.apache.spark.storage.ShuffleBlockBatchId;
-import org.apache.spark.storage.ShuffleBlockId;
-import org.apache.spark.storage.ShuffleDataBlockId;
-import org.apache.spark.storage.ShuffleIndexBlockId;
-import org.apache.spark.util.collection.OpenHashSet;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import scala.Option;
-import trimtab.spark.PoolNote;
 
-/**
- * Finds shuffle blocks as Spark 4.2 does, but keeps their files open and the offsets in memory.
- *
- * <p>A reader gets what Spark's own resolver would give: blocks of a file that is missing, or that does not belong to
- * its index, and blocks of merged files are left to that one. Any thread may call it.
- */
+/** Spark's own resolver since 4.2, with {@link PooledBlocks}. Any thread may call it. */
 final class PooledBlockResolver42 extends IndexShuffleBlockResolver implements PooledBlockResolver {
-  private static final Logger LOG = LoggerFactory.getLogger(PooledBlockResolver42.class);
+  private final PooledBlocks blocks;
 
-  private final PoolOptions options;
-  private final TransportConf transport;
-  private final ShuffleFiles files;
-  private final long capacity;
-  private volatile Boolean pooling; // null until the first read has decided it
-  private volatile String retriedStage = "";
-
-  PooledBlockResolver42(SparkConf conf, ConcurrentMap<Object, OpenHashSet<Object>> taskIdMapsForShuffle) {
-    super(conf, null, taskIdMapsForShuffle);
-    options = PoolOptions.from(conf);
-    transport = SparkTransportConf.fromSparkConf(conf, "shuffle", 0, Option.empty(), Option.empty());
-    capacity = Math.max(1, (long) (options.descriptorShare() * DescriptorLimit.current()));
-    files = new ShuffleFiles(capacity, options.indexBytes(), options.eviction(), options.idleSeconds() * 1_000_000_000L);
-  }
-
-  /** The partitions [start, end) of one map output that a block contains. */
-  private record Range(int shuffle, long map, int start, int end) {
-    static Range of(BlockId block) {
-      if (block instanceof ShuffleBlockId id) {
-        return new Range(id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1);
-      }
-      if (block instanceof ShuffleBlockBatchId id) {
-        return new Range(id.shuffleId(), id.mapId(), id.startReduceId(), id.endReduceId());
-      }
-      return null;
-    }
+  PooledBlockResolver42(SparkConf conf, IndexShuffleBlockResolver own) {
+    super(conf, null, own.taskIdMapsForShuffle());
+    blocks = new PooledBlocks(conf, this);
   }
 
   @Override
   public ManagedBuffer getBlockData(BlockId block, Option<String[]> directories) {
-    Range range = Range.of(block);
-    if (range != null && pooling()) {
-      try {
-        ManagedBuffer pooled = pooledBlock(range, directories);
-        if (pooled != null) {
-          return pooled;
-        }
-      } catch (IOException failure) {
-        LOG.debug("Trimtab: {} is read without the pool", block, failure);
-      }
-    }
-    return super.getBlockData(block, directories);
-  }
-
-  /** Returns null if the index does not belong to the data file: then Spark's own code says what is wrong. */
-  private ManagedBuffer pooledBlock(Range range, Option<String[]> directories) throws IOException {
-    ShuffleFile data = new ShuffleFile(range.shuffle, getDataFile(range.shuffle, range.map, directories));
-    FileIdentity identity;
-    try {
-      identity = FileIdentity.of(data.file());
-    } catch (NoSuchFileException missing) {
-      files.drop(data);
-      return null;
-    }
-    File index = getIndexFile(range.shuffle, range.map, directories);
-    IndexOffsets found = files.offsets(data, index, identity, range.start, range.end);
-    if (found == null) {
-      return null;
-    }
-    long offset = found.offsets()[range.start];
-    long length = found.offsets()[range.end] - offset;
-    return new PooledSegment(files, new SegmentReader.Segment(data, identity, offset, length), transport);
+    ManagedBuffer pooled = blocks.find(block, directories);
+    return pooled != null ? pooled : super.getBlockData(block, directories);
   }
 
   @Override
   public void writeMetadataFileAndCommit(int shuffle, long map, long[] lengths, long[] checksums, File data) {
-    dropIfRetried(shuffle);
-    drop(shuffle, map);
+    blocks.dropIfRetried(shuffle);
+    blocks.drop(shuffle, map);
     super.writeMetadataFileAndCommit(shuffle, map, lengths, checksums, data);
-    drop(shuffle, map);
+    blocks.drop(shuffle, map);
   }
 
   @Override
   public void removeDataByMap(int shuffle, long map) {
-    drop(shuffle, map);
+    blocks.drop(shuffle, map);
     super.removeDataByMap(shuffle, map);
   }
 
   @Override
   public StreamCallbackWithID putShuffleBlockAsStream(BlockId block, SerializerManager serializers) {
-    if (block instanceof ShuffleDataBlockId id) {
-      drop(id.shuffleId(), id.mapId());
-    } else if (block instanceof ShuffleIndexBlockId id) {
-      drop(id.shuffleId(), id.mapId());
-    }
+    blocks.drop(block);
     return super.putShuffleBlockAsStream(block, serializers);
   }
 
   @Override
   public void dropShuffle(int shuffle) {
-    files.dropShuffle(shuffle);
+    blocks.dropShuffle(shuffle);
   }
 
   @Override
   public void stop() {
-    if (Boolean.TRUE.equals(pooling)) {
-      BoundedPool.Counts descriptors = files.descriptorCounts();
-      BoundedPool.Counts indexes = files.indexCounts();
-      LOG.info(
-          "Trimtab: pooled shuffle files: {} blocks read from open files, {} opens, {} evictions; "
-              + "{} lookups of offsets in memory, {} index files read",
-          descriptors.hits(),
-          descriptors.loads(),
-          descriptors.evictions(),
-          indexes.hits(),
-          indexes.loads());
-    }
-    files.close();
+    blocks.close();
     super.stop();
-  }
-
-  private void drop(int shuffle, long map) {
-    if (Boolean.TRUE.equals(pooling)) {
-      files.drop(new ShuffleFile(shuffle, getDataFile(shuffle, map, Option.empty())));
-    }
-  }
-
-  /** The first output of a retried stage: what its earlier attempts wrote may be replaced on any executor. */
-  private void dropIfRetried(int shuffle) {
-    TaskContext task = TaskContext.get();
-    if (task != null && task.stageAttemptNumber() > 0) {
-      String attempt = task.stageId() + "." + task.stageAttemptNumber();
-      if (!attempt.equals(retriedStage)) {
-        retriedStage = attempt;
-        files.dropShuffle(shuffle);
-      }
-    }
-  }
-
-  private boolean pooling() {
-    Boolean decided = pooling;
-    return decided != null ? decided : decide();
-  }
-
-  private synchronized boolean decide() {
-    if (pooling == null) {
-      pooling = options.mode() == PoolOptions.Mode.AUTO ? opensAreSlow() : isPooledByUser();
-    }
-    return pooling;
-  }
-
-  private boolean isPooledByUser() {
-    boolean isPooled = options.mode() == PoolOptions.Mode.TRUE;
-    PoolNote.decided(isPooled, PoolNote.NOT_MEASURED);
-    return isPooled;
-  }
-
-  private boolean opensAreSlow() {
-    try {
-      double cost = OpenCost.microseconds(SparkEnv.get().blockManager().diskBlockManager().localDirs());
-      boolean slow = cost >= options.minimumOpenMicroseconds();
-      LOG.info(
-          "Trimtab: an open takes {} us in the shuffle directories: shuffle files are {}",
-          Math.round(cost),
-          slow ? "kept open, at most " + capacity : "not pooled");
-      PoolNote.decided(slow, cost);
-      return slow;
-    } catch (IOException failure) {
-      LOG.warn("Trimtab: shuffle files are not pooled, because opens could not be timed: {}", failure.toString());
-      return false;
-    }
   }
 }

@@ -3,12 +3,13 @@ package trimtab.spark.pooled;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.util.Map;
-import java.util.concurrent.ConcurrentMap;
+import java.util.TreeMap;
 import org.apache.spark.SparkConf;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import trimtab.spark.JavaVersion;
 import trimtab.spark.SparkVersion;
 
 /**
@@ -21,8 +22,12 @@ public final class PooledShuffleManager extends SortShuffleManager {
   private static final Logger LOG = LoggerFactory.getLogger(PooledShuffleManager.class);
 
   /** Loaded by name, so that a class which was compiled for another version is never linked. */
-  private static final Map<String, String> RESOLVERS =
-      Map.of("4.2", "trimtab.spark.pooled.PooledBlockResolver42");
+  private static final Map<String, String> RESOLVERS = new TreeMap<>();
+
+  static {
+    RESOLVERS.put("3.5", "trimtab.spark.pooled.PooledBlockResolver35");
+    RESOLVERS.put("4.2", "trimtab.spark.pooled.PooledBlockResolver42");
+  }
 
   private final IndexShuffleBlockResolver resolver;
 
@@ -38,8 +43,8 @@ public final class PooledShuffleManager extends SortShuffleManager {
 
   @Override
   public boolean unregisterShuffle(int shuffle) {
-    if (resolver instanceof PooledBlockResolver pooled) {
-      pooled.dropShuffle(shuffle);
+    if (resolver instanceof PooledBlockResolver) {
+      ((PooledBlockResolver) resolver).dropShuffle(shuffle);
     }
     return super.unregisterShuffle(shuffle);
   }
@@ -48,25 +53,27 @@ public final class PooledShuffleManager extends SortShuffleManager {
   static IndexShuffleBlockResolver resolverFor(String version, SparkConf conf, IndexShuffleBlockResolver own) {
     String name = RESOLVERS.get(version);
     if (name == null) {
-      LOG.warn("Trimtab: shuffle files are not pooled: Spark {} is not one of {}", version, RESOLVERS.keySet());
-      return own;
+      return withoutPool(own, "Spark " + version + " is not one of " + RESOLVERS.keySet());
+    }
+    if (!JavaVersion.missing().isEmpty()) {
+      return withoutPool(own, JavaVersion.missing());
     }
     try {
       Constructor<?> constructor =
-          Class.forName(name).getDeclaredConstructor(SparkConf.class, ConcurrentMap.class);
-      return (IndexShuffleBlockResolver) constructor.newInstance(conf, own.taskIdMapsForShuffle());
+          Class.forName(name).getDeclaredConstructor(SparkConf.class, IndexShuffleBlockResolver.class);
+      return (IndexShuffleBlockResolver) constructor.newInstance(conf, own);
     } catch (InvocationTargetException failure) {
-      if (failure.getCause() instanceof IllegalArgumentException wrongOption) {
-        throw wrongOption;
+      if (failure.getCause() instanceof IllegalArgumentException) {
+        throw (IllegalArgumentException) failure.getCause();
       }
-      return withoutPool(own, failure.getCause());
+      return withoutPool(own, failure.getCause().toString());
     } catch (ReflectiveOperationException | LinkageError failure) {
-      return withoutPool(own, failure);
+      return withoutPool(own, failure.toString());
     }
   }
 
-  private static IndexShuffleBlockResolver withoutPool(IndexShuffleBlockResolver own, Throwable reason) {
-    LOG.warn("Trimtab: shuffle files are not pooled: {}", reason.toString());
+  private static IndexShuffleBlockResolver withoutPool(IndexShuffleBlockResolver own, String reason) {
+    LOG.warn("Trimtab: shuffle files are not pooled: {}", reason);
     return own;
   }
 }

@@ -21,7 +21,7 @@ public final class SparkVersion {
 
   /** "4.2" of "4.2.1" and "4.2.0-SNAPSHOT"; "" where there are no two numbers. */
   static String minorOf(String version) {
-    var parts = version.split("[.-]");
+    String[] parts = version.split("[.-]");
     boolean hasNumbers = parts.length >= 2 && parts[0].matches("\\d+") && parts[1].matches("\\d+");
     return hasNumbers ? parts[0] + "." + parts[1] : "";
   }

@@ -1,6 +1,7 @@
 package trimtab.spark;
 
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * Tells the library that counts calls on files which stage the calling thread works for. The library is loaded into this JVM before
@@ -35,8 +36,8 @@ final class TaskTag {
   private static boolean load() {
     String preloaded = System.getenv("LD_PRELOAD");
     if (preloaded == null) return false;
-    var library = Arrays.stream(preloaded.split("[: ]")).filter(path -> path.endsWith("/" + LIBRARY)).findFirst();
-    if (library.isEmpty()) return false;
+    Optional<String> library = Arrays.stream(preloaded.split("[: ]")).filter(path -> path.endsWith("/" + LIBRARY)).findFirst();
+    if (!library.isPresent()) return false;
     try {
       System.load(library.get());
       return true;

@@ -1,6 +1,8 @@
 package trimtab.spark;
 
+import com.codahale.metrics.Counter;
 import com.codahale.metrics.MetricRegistry;
+import java.util.Collections;
 import java.util.Map;
 import org.apache.spark.SparkContext;
 import org.apache.spark.api.plugin.DriverPlugin;
@@ -8,8 +10,9 @@ import org.apache.spark.api.plugin.PluginContext;
 import trimtab.spark.policy.Policies;
 
 /**
- * In the driver: starts the policies that the user has consented to, and writes down, once a second, how many events Spark's listener
- * bus has dropped. Nothing of it runs on the threads of the bus that Spark's own listeners use.
+ * In the driver: sends the plug-in to executors that lack it, starts the policies that the user has consented to, and writes down,
+ * once a second, how many events Spark's listener bus has dropped. Nothing of it runs on the threads of the bus that Spark's own
+ * listeners use.
  */
 final class TrimtabDriver implements DriverPlugin {
   private static final long PERIOD_MS = 1000;
@@ -17,6 +20,7 @@ final class TrimtabDriver implements DriverPlugin {
 
   @Override
   public Map<String, String> init(SparkContext context, PluginContext plugin) {
+    ShippedJar.send(context);
     Policies.start(context);
     if (TaskTag.isReady()) {
       TaskTag.executor(-1);
@@ -25,7 +29,7 @@ final class TrimtabDriver implements DriverPlugin {
       watch.setDaemon(true);
       watch.start();
     }
-    return Map.of();
+    return Collections.emptyMap();
   }
 
   @Override
@@ -55,7 +59,7 @@ final class TrimtabDriver implements DriverPlugin {
   private static void write(MetricRegistry bus) {
     long posted = 0;
     long dropped = 0;
-    for (var counter : bus.getCounters().entrySet()) {
+    for (Map.Entry<String, Counter> counter : bus.getCounters().entrySet()) {
       if (counter.getKey().equals("numEventsPosted")) posted = counter.getValue().getCount();
       if (counter.getKey().endsWith(".numDroppedEvents")) dropped += counter.getValue().getCount();
     }
