@@ -1,4 +1,5 @@
-/* Monte Carlo programs with one planted fault of memory each, in steps of parallel regions: planted_memory FAULT [--severity N]
+/* Monte Carlo programs with one planted fault of memory each, in steps of parallel regions: planted_memory FAULT [--severity
+ * N]
  * [--steps N] [--repaired] [--no-check]. With --repaired the fault is taken out: the same answer, and the same work.
  *
  *   arenas    this share of each block allocates and frees memory, %; all threads share one arena of malloc

@@ -32,11 +32,7 @@ REGIONS = {
     "input": (("serial input or output",), 3000),
     "chain": (("a chain of tasks",), 100),
 }
-MEMORY = {
-    "arenas": (("allocator contention",), 90),
-    "returned": (("memory given back and taken again",), 16),
-    "pages": (("small pages",), 1000),
-}
+MEMORY = ("arenas", "returned", "pages")
 TASKS = {
     "chain": (("a chain of tasks",), 100),
     "lock": (("tasks wait for each other",), 95),
@@ -97,28 +93,6 @@ def test_the_fault_of_regions_is_found_first(run: Run, fault: str) -> None:
         lambda result: result.is_first(expected),
     )
     expect(result, expected)
-
-
-@pytest.mark.parametrize("fault", MEMORY)
-def test_the_fault_of_memory_is_found_first(run: Run, fault: str) -> None:
-    expected, severity = MEMORY[fault]
-    result = long_enough(
-        60,
-        lambda steps: causes(run, [*memory_program(fault, severity, steps), "--no-check"], "--trace"),
-        lambda result: result.is_first(expected),
-    )
-    expect(result, expected)
-
-
-@pytest.mark.parametrize("fault", MEMORY)
-def test_without_the_fault_of_memory_it_is_not_found(run: Run, fault: str) -> None:
-    expected, severity = MEMORY[fault]
-    result = long_enough(
-        60,
-        lambda steps: causes(run, [*memory_program(fault, severity, steps), "--repaired", "--no-check"], "--trace"),
-        lambda result: not result.is_first(expected),
-    )
-    expect(result, expected, is_first=False)
 
 
 @pytest.mark.parametrize("fault", TASKS)

@@ -257,7 +257,14 @@ def test_many_processes_of_one_program_are_one_row() -> None:
     """A script starts the same program again and again, with other arguments each time; a process with regions stays alone."""
     commands = {"1": "sed", "2": "/bin/sed", "3": "sed", "4": "sed", "5": "sed", "6": "cat"}
     uses = [
-        {"process": number, "name": "all", "cpu_s": 0.5, "kernel_s": 0.4, "error_s": 0.1, "minor_faults": 10.0}
+        {
+            "process": number,
+            "name": "all",
+            "cpu_s": 0.5,
+            "kernel_s": 0.4,
+            "error_s": 0.1,
+            "minor_faults": 10.0,
+        }
         for number in ("1", "2", "3", "4")
     ]
     uses += [{"process": "5", "name": name, "cpu_s": 3.0} for name in ("all", "compute")]

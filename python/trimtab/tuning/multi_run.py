@@ -5,6 +5,7 @@ Pure: how a run is made is its caller's, so that tests can put a made-up program
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,9 +22,13 @@ from trimtab.tuning.tunables import combined
 _CLEARLY_WORSE = 1.3
 # Of so many pairs one may be lost, beyond the first five.
 _PAIRS_FOR_ONE_LOST = 4
-# A candidate that saves enough in the median, but has lost one pair more than it may, gets so many more pairs. Then it must win
-# all of these: of nine pairs a coin wins eight or nine once in 51, and both ways together keep it once in 24.
-MORE_PAIRS = _PAIRS_FOR_ONE_LOST
+# A candidate that saves enough in the median, but has not won clearly enough, gets more pairs: so many, and so many again.
+MORE_PAIRS = 2 * _PAIRS_FOR_ONE_LOST
+# Fewer pairs say little of a candidate that has lost one of them.
+_LEAST_PAIRS = 3
+# How often chance may rank the pairs as much in the candidate's favour. With the pairs that may be lost, and both times that
+# there are more pairs, a candidate without any effect is kept about once in 20, and the proof asks for as much again.
+_CHANCE = 1 / 40
 # Share of the cost that a change must save to be worth keeping.
 LEAST_GAIN = 0.01
 
@@ -64,17 +69,41 @@ class Pairs:
         ratios = self.ratios
         if self.is_stopped or (len(ratios) >= 2 and min(ratios[-2:]) > _CLEARLY_WORSE):
             return "clearly worse"
-        enough = len(ratios) >= 5 and self.can_win(len(ratios))
+        enough = len(ratios) >= 5 and (self.has_hardly_lost or chance_of(ratios) <= _CHANCE)
         return "better" if enough and self.gain > LEAST_GAIN else "no better"
 
-    def can_go_on(self, pairs: int) -> bool:
-        """Whether it is worth more than `pairs` pairs, or all of them."""
-        return self.can_win(pairs) or (self.gain > LEAST_GAIN and self.can_win(pairs + MORE_PAIRS))
+    @property
+    def has_hardly_lost(self) -> bool:
+        """Of five pairs none, of nine one, and so on: then it does not matter how much a lost one cost."""
+        return self._lost <= (len(self.ratios) - 5) // _PAIRS_FOR_ONE_LOST
 
-    def can_win(self, pairs: int) -> bool:
-        """Whether the candidate may still prove better when there are so many pairs."""
-        lost = sum(ratio >= 1.0 for ratio in self.ratios)
-        return lost <= (pairs - 5) // _PAIRS_FOR_ONE_LOST
+    @property
+    def can_prove_better(self) -> bool:
+        """Whether more pairs may still say so: of a candidate that has lost pairs, only if it saves enough in the median."""
+        is_early = self._lost == 1 and len(self.ratios) < _LEAST_PAIRS and max(self.ratios) <= _CLEARLY_WORSE
+        return self._lost == 0 or is_early or self.gain > LEAST_GAIN
+
+    @property
+    def _lost(self) -> int:
+        return sum(ratio >= 1.0 for ratio in self.ratios)
+
+
+def chance_of(ratios: Sequence[float]) -> float:
+    """How often pairs of equal programs would speak at least as clearly for the candidate: Wilcoxon's signed ranks, exactly.
+
+    >>> chance_of([0.9, 0.91, 0.92, 0.93, 0.94])
+    0.03125
+    >>> chance_of([0.9, 0.91, 0.92, 0.93, 0.94, 0.95, 0.96, 0.97, 1.01]) * 2**9
+    2.0
+    """
+    by_size = sorted(ratios, key=lambda ratio: abs(math.log(ratio)))
+    lost_ranks = sum(rank for rank, ratio in enumerate(by_size, 1) if ratio >= 1.0)
+    # How many ways there are to choose ranks with each sum.
+    ways = [1] + [0] * lost_ranks
+    for rank in range(1, len(by_size) + 1):
+        for total in range(lost_ranks, rank - 1, -1):
+            ways[total] += ways[total - rank]
+    return float(sum(ways) / 2 ** len(by_size))
 
 
 @dataclass(frozen=True)
@@ -172,7 +201,7 @@ class Contest:
         pairs: how many at most.
         left_behind: how many others there may be after these.
         is_decided_early: no further pair is run once the candidate has lost so many that it cannot prove better.
-        may_go_on: if the candidate has lost one pair too many although it saves enough, there are more pairs.
+        may_go_on: if the candidate saves enough, and has not won clearly enough, there are more pairs.
     """
 
     candidate: Callable[[], Cost]
@@ -268,9 +297,9 @@ def measured_in_turn(contest: Contest, report_trial: Callable[[Trial], None]) ->
             )
         number += 1
         so_far = _pairs_of(of_candidate, of_incumbent)
-        can_go_on = contest.may_go_on and so_far.can_go_on(contest.pairs)
-        if number == contest.pairs and can_go_on and not so_far.can_win(contest.pairs):
-            most += MORE_PAIRS
+        is_open = so_far.verdict == "no better" and so_far.can_prove_better
+        if number == most and contest.may_go_on and is_open and so_far.gain > LEAST_GAIN:
+            most = min(most + _PAIRS_FOR_ONE_LOST, contest.pairs + MORE_PAIRS)
         seconds = of_candidate[-1].seconds + of_incumbent[-1].seconds
         report_trial(
             Trial(
@@ -280,7 +309,7 @@ def measured_in_turn(contest: Contest, report_trial: Callable[[Trial], None]) ->
                 seconds * (most - number + contest.left_behind),
             )
         )
-        is_lost = contest.is_decided_early and not (so_far.can_win(most) or can_go_on)
+        is_lost = contest.is_decided_early and not (is_open or so_far.verdict == "better")
         if is_lost or so_far.verdict == "clearly worse":
             break
     return _pairs_of(of_candidate, of_incumbent)

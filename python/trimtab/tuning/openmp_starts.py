@@ -13,6 +13,8 @@ _MUCH_DELAY = 0.03
 _MUCH_WAKING = 0.02
 _MUCH_MANAGING = 0.1
 _MUCH_WAITING = 0.3
+# Threads for each CPU, offered to a program that asks for a share of them.
+_MOST_OFFERED = 4
 # A second and thread: the kernel balances its queues a few times a second whatever a program does.
 _MANY_MIGRATIONS = 10.0
 # Shorter than the standard of both runtimes, by runtime: threads spin through short gaps and sleep in long ones. For
@@ -110,10 +112,11 @@ def _thread_counts(situation: Situation, threads: int) -> list[tuple[int, str]]:
     few = situation.finding_of(Cause.FEW_THREADS)
     if threads > situation.cpus:
         counts.append((cpus, f"{threads} threads for {situation.cpus:g} CPUs"))
-    elif few is not None and threads < cpus:
-        # Runtimes offer a thread for each CPU: the program asks for fewer than that. A library that leaves a CPU to others, as
-        # ImageMagick does, asks for more if it is offered more.
-        counts.append((2 * cpus - threads, few.evidence))
+    elif few is not None and 1 <= threads < cpus:
+        # Runtimes offer a thread for each CPU, and the program asks for fewer: for all but some, or, as ImageMagick does, for a
+        # share that depends on the size of its data. If it is offered more, it asks for as many as there are CPUs.
+        of_share = min(cpus * cpus // threads, _MOST_OFFERED * cpus)
+        counts += [(2 * cpus - threads, few.evidence), (of_share, few.evidence)]
     if delay > _MUCH_DELAY:
         counts.append((threads - 1, _delayed(delay)))
     if situation.fewer is not None and (

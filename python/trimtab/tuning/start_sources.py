@@ -40,7 +40,7 @@ SOURCES = (
     Source(allocator_starts, 3),
     Source(scheduler_starts, 8),
     Source(waiting_starts, 4),
-    Source(thread_count_starts, 4),
+    Source(thread_count_starts, 6),
     Source(blas_starts, 2),
     Source(placement_starts, 2),
     Source(node_starts, 1),
