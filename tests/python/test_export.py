@@ -685,6 +685,23 @@ def test_a_lock_is_handed_over_when_the_next_has_it(tmp_path: Path) -> None:
     assert tracks.leaving == {1: "critical c"} and tracks.entering == {1: "wait: critical c"}
 
 
+def test_a_lock_of_two_places_is_one_lock(tmp_path: Path) -> None:
+    """Lane 1 waits at another place than lane 0 holds it; at that place lane 2 waits for another lock."""
+    lanes = [
+        [event(2000, EventKind.LOCK, 9, a=3000, b=0, arg=5)],
+        [event(5000, EventKind.LOCK, 8, a=500, b=2500, arg=5)],
+        [event(5600, EventKind.LOCK, 8, a=100, b=2500, arg=6)],
+    ]
+    names = [subject(at, kind=SubjectKind.LOCK, name=f"place {at}") for at in (8, 9)]
+    run = write_run(tmp_path / "run", ProcessFiles([LaneFile([], events) for events in lanes], names))
+    (edge,) = edges_of(run, tmp_path / "p")
+    assert (edge["kind"], edge["from_lane"], edge["to_lane"]) == ("lock", 0, 1)
+    assert (edge["from_time_ns"], edge["to_time_ns"]) == (5000, 5000)
+    assert (edge["from_name"], edge["to_name"]) == ("place 9", "place 8")
+    tracks = Tracks(perfetto_trace(exported(run, "perfetto", tmp_path / "t")))
+    assert tracks.leaving.keys() == tracks.entering.keys() == {1}
+
+
 def test_tracks_of_cpus_have_numbers_of_32_bits(tmp_path: Path) -> None:
     """Engines drop the others, and then the slices of a thread and of its CPUs are on one track."""
     events = chrome_events(exported(two_processes(tmp_path / "run"), "chrome", tmp_path / "t"))

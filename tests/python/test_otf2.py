@@ -12,6 +12,7 @@ import otf2
 import pytest
 from click.testing import CliRunner
 from otf2.enums import LocationType, Paradigm, RegionRole
+from otf2.events import ThreadAcquireLock, ThreadReleaseLock
 from otf2_archives import open_archive
 from synthetic import LaneFile, ProcessFiles, counter, event, subject, write_run
 from test_export import sample_run, two_processes
@@ -74,6 +75,28 @@ def test_a_task_that_changes_lanes_leaves_the_first_and_enters_the_second(tmp_pa
     run = write_run(tmp_path / "run", ProcessFiles(lanes, names, parallel=1.0))
     found = open_archive(exported(run, tmp_path / "archive"))
     assert found.tasks == [(0, 5), (1, 5)] and found.regions == {"task t": 1500}
+
+
+def test_a_lock_of_two_places_has_one_number_and_one_order(tmp_path: Path) -> None:
+    """Without the number of the lock, the place is the lock."""
+    first = [
+        event(2000, EventKind.LOCK, 9, a=3000, b=0, arg=5),
+        event(8000, EventKind.LOCK, 9, a=100, b=0),
+    ]
+    second = [event(5000, EventKind.LOCK, 8, a=500, b=0, arg=5), event(9000, EventKind.LOCK, 8, a=100, b=0)]
+    names = [subject(at, kind=SubjectKind.LOCK, name=f"place {at}") for at in (8, 9)]
+    run = write_run(tmp_path / "run", ProcessFiles([LaneFile([], first), LaneFile([], second)], names))
+    had, released = [], []
+    with otf2.reader.open(str(exported(run, tmp_path / "archive") / "traces.otf2")) as trace:
+        for _, one in trace.events:
+            if isinstance(one, ThreadAcquireLock):
+                had.append((one.lock_id, one.acquisition_order))
+            if isinstance(one, ThreadReleaseLock):
+                released.append((one.lock_id, one.acquisition_order))
+    (lock, first_turn), (same_lock, second_turn), *by_place = had
+    assert lock == same_lock and (first_turn, second_turn) == (1, 2)
+    assert by_place == [(9, 1), (8, 1)] and lock not in (8, 9)
+    assert released == had
 
 
 def test_an_archive_replaces_an_archive_and_nothing_else(tmp_path: Path) -> None:

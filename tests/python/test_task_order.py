@@ -17,13 +17,14 @@ from trimtab.tuning.proving import Remedy, remedy_of
 WORKERS, STEPS = 8, 10
 
 
-def report_of(folder: Path, *, updates: int) -> Report:
+def report_of(folder: Path, *, updates: int, kind: str = "update x") -> Report:
     graph = Graph()
     before: list[int] = []
     for _ in range(STEPS):
         for _ in range(updates):
-            graph.task("update x", 10 * MS, before)
+            graph.task(kind, 10 * MS, before)
         parts = [graph.task("update r", 10 * MS, before) for _ in range(WORKERS)]
+        graph.task("note", MS // 1000, before)
         before = [graph.task("sum", 6 * MS, parts)]
     for _ in range(WORKERS):
         graph.task("update r", 10 * MS, before)
@@ -64,3 +65,10 @@ def test_a_name_that_is_too_long_has_no_knob(tmp_path: Path) -> None:
 def test_a_true_dependence_is_no_matter_of_order(tmp_path: Path) -> None:
     report = report_of(tmp_path, updates=0)
     assert report.idle_regions and all(finding.cause is not Cause.TASK_ORDER for finding in report.findings)
+
+
+def test_tasks_that_would_be_raised_too_are_no_matter_of_order(tmp_path: Path) -> None:
+    """What the sum waits for was ready early, behind tasks of its own kind; other tasks take next to nothing."""
+    report = report_of(tmp_path, updates=WORKERS, kind="update r")
+    assert any(region.delayed == "update r" for region in report.idle_regions)
+    assert all(finding.cause is not Cause.TASK_ORDER for finding in report.findings)

@@ -1,7 +1,7 @@
 // Who is to blame for idle cores, the critical path, and the efficiencies of the lanes.
 
-import { type Child, h, note, section } from "./dom";
-import { percent, seconds, shortened } from "./format";
+import { type Child, h, note, place, section } from "./dom";
+import { percent, seconds } from "./format";
 import type { Blamed, PathPart, Pop, Report, WhatIf } from "./report";
 import type { LaneJumps } from "./lane_view/section";
 import { Table } from "./table";
@@ -30,7 +30,7 @@ function blamed(rows: Blamed[], jumps: LaneJumps | null): Child {
     words: (row) => `${row.cause} ${row.subject ?? ""}`,
     columns: [
       { title: "idle because of", key: (row) => row.cause, cell: (row) => leading(row, jumps) },
-      { title: "at", key: (row) => row.subject, cell: (row) => shortened(row.subject ?? "", LONGEST_NAME) },
+      { title: "at", key: (row) => row.subject, cell: (row) => place(row.subject ?? "", LONGEST_NAME) },
       { title: "core time", key: (row) => row.lane_time_s, cell: (row) => seconds(row.lane_time_s), isNumber: true },
       { title: "share", key: (row) => row.share, cell: (row) => percent(row.share), isNumber: true },
       { title: "known from", key: (row) => row.basis, cell: (row) => row.basis },
@@ -55,7 +55,7 @@ function path(rows: PathPart[]): Child {
     words: (row) => `${what(row)} ${row.subject ?? ""}`,
     columns: [
       { title: "what it was", key: what, cell: what },
-      { title: "at", key: (row) => row.subject, cell: (row) => shortened(row.subject ?? "", LONGEST_NAME) },
+      { title: "at", key: (row) => row.subject, cell: (row) => place(row.subject ?? "", LONGEST_NAME) },
       { title: "time", key: (row) => row.time_s, cell: (row) => seconds(row.time_s), isNumber: true },
       { title: "share", key: (row) => row.share, cell: (row) => percent(row.share), isNumber: true },
       ...(rows.some((row) => row.reason) ? [reason<PathPart>()] : []),
@@ -89,7 +89,7 @@ function whatIf(rows: WhatIf[]): Child[] {
     sortBy: 2,
     words: (row) => row.change,
     columns: [
-      { title: "if", key: (row) => row.change, cell: (row) => shortened(row.change, LONGEST_NAME) },
+      { title: "if", key: (row) => row.change, cell: (row) => place(row.change, LONGEST_NAME) },
       {
         title: "it would take",
         key: (row) => row.predicted_s,

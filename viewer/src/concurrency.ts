@@ -5,7 +5,7 @@ import { type Cap, capOverTime, powerOverTime } from "./cap";
 import type { Spec, TimeCharts, TipRow } from "./charts";
 import { resolved } from "./colors";
 import { empty, h, note, section } from "./dom";
-import { percent, quantity, seconds, shortened } from "./format";
+import { percent, placeName, quantity, seconds } from "./format";
 import { drawLimit, drawUnknown } from "./marks";
 import { isComplete } from "./read";
 import type { Report, Timeline } from "./report";
@@ -70,7 +70,7 @@ export function concurrency(report: Report, charts: TimeCharts, color: (name: st
         "button",
         { type: "button", "aria-pressed": "true", title: series.name },
         h("i", { class: "dot", style: { background: colors[at]! } }),
-        shortened(series.name, 60) || "(no name)",
+        placeName(series.name, 60) || "(no name)",
       );
       button.addEventListener("click", () => {
         isShown[at] = !isShown[at];
@@ -194,7 +194,7 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
       .sort((a, b) => b.value - a.value);
     const shown = rows.slice(0, TIP_ROWS).map(({ at, value }) => ({
       color: colors[at]!,
-      label: shortened(line.series[at]!.name, 48),
+      label: placeName(line.series[at]!.name, 48),
       value: value.toFixed(2),
     }));
     if (rows.length > TIP_ROWS)

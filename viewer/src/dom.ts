@@ -1,6 +1,6 @@
 // Elements are made one by one and text is always a text node: nothing of the program's is ever parsed as markup.
 
-import { count, shortened } from "./format";
+import { count, placeName, shortened } from "./format";
 
 export type Child = Node | string | number | null | undefined | false;
 
@@ -66,6 +66,12 @@ export function longText(value: string, most = 500): Child {
     button.remove();
   });
   return h("span", {}, shown, " ", button);
+}
+
+/** The name of a region or a kind of task; pointed at, it says all of it. */
+export function place(name: string, most: number): Child {
+  const shown = placeName(name, most);
+  return shown === name ? name : h("span", { title: name }, shown);
 }
 
 /** A section of the page with its heading; the link in the navigation leads to `id`. */

@@ -1,7 +1,7 @@
 // What holds the program back, largest expected gain first.
 
 import { append, empty, h, longText, note, section } from "./dom";
-import { percent, seconds, shortened } from "./format";
+import { percent, placeName, seconds } from "./format";
 import type { LaneJumps } from "./lane_view/section";
 import type { Finding, Report } from "./report";
 
@@ -50,7 +50,7 @@ function card(
 ): HTMLElement {
   const share = finding.gain_s !== null && report.observed_s ? Math.min(finding.gain_s / report.observed_s, 1) : null;
   const region = report.regions.some((each) => each.name === finding.subject);
-  const label = shortened(finding.subject, 120);
+  const label = placeName(finding.subject, 120);
   const subject = region
     ? h(
         "button",

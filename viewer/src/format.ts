@@ -69,6 +69,25 @@ export function shortened(value: string, most: number): string {
   return `${points.slice(0, head).join("")}\u2026${points.slice(points.length - (most - 1 - head)).join("")}`;
 }
 
+const OPERATORS = ["operator<", "operator>", "operator-"];
+const SHORT_NAME = 40;
+
+/** A long name without what template arguments say, as the tables of the command show it (python/trimtab/text/names.py). */
+export function shortName(name: string): string {
+  if (name.length <= SHORT_NAME || !name.includes("<") || OPERATORS.some((word) => name.includes(word))) return name;
+  let kept = "";
+  let depth = 0;
+  for (const letter of name) {
+    if (letter === "<" && ++depth === 1) kept += "<\u2026";
+    if (depth === 0 || (letter === ">" && depth === 1)) kept += letter;
+    if (letter === ">" && --depth < 0) return name;
+  }
+  return depth === 0 ? kept : name;
+}
+
+/** The name of a region or a kind of task where there is room for `most` letters. */
+export const placeName = (name: string, most: number): string => shortened(shortName(name), most);
+
 /** The arguments as a shell would take them. */
 export function shellWords(words: string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");

@@ -1,7 +1,7 @@
 // Messages between the localities of a job: who sends how much to whom, as a matrix and by action.
 
 import { h, note, section } from "./dom";
-import { bytes, count, percent, seconds, shortened } from "./format";
+import { bytes, count, percent, placeName, seconds, shortened } from "./format";
 import type {
   ActionFlow,
   CommunicationServer,
@@ -128,7 +128,7 @@ function actions(flows: Flow[]): HTMLElement {
         title: "action",
         key: (row) => row.action.action,
         cell: (row) =>
-          h("span", { class: "code", title: row.action.action }, shortened(row.action.action, LONGEST_NAME)),
+          h("span", { class: "code", title: row.action.action }, placeName(row.action.action, LONGEST_NAME)),
       },
       figure("from", (row) => row.flow.from, count, "number of the locality that sends"),
       figure("to", (row) => row.flow.to, count, "number of the locality that receives"),

@@ -1,7 +1,7 @@
 // The parallel regions: a table to sort and search; a row unfolds into what each thread did.
 
 import { append, type Child, empty, folded, h, longText, note, section } from "./dom";
-import { count, ratio, seconds, percent, shortened } from "./format";
+import { count, percent, placeName, ratio, seconds, shortened } from "./format";
 import { histogram, laneBars } from "./lanes";
 import type { Loop, Region, RegionPart, Report, Scope, TaskKind } from "./report";
 import { type Column, Table } from "./table";
@@ -83,7 +83,7 @@ function columns(report: Report, longest: number, color: (name: string) => strin
               class: "code",
               title: region.file ? `${region.name}\n${region.file}:${region.line ?? "?"}` : region.name,
             },
-            shortened(region.name, LONGEST_NAME) || NAMELESS,
+            placeName(region.name, LONGEST_NAME) || NAMELESS,
           ),
           region.nested && h("small", { class: "tag", title: "always entered from inside another region" }, "nested"),
         ),
@@ -272,7 +272,7 @@ function loops(all: Loop[]): HTMLElement {
       {
         title: "loop",
         key: (loop) => loop.name,
-        cell: (loop) => h("span", { class: "code", title: loop.name }, shortened(loop.name, 80)),
+        cell: (loop) => h("span", { class: "code", title: loop.name }, placeName(loop.name, 80)),
       },
       {
         title: "schedule",
@@ -309,7 +309,7 @@ function tallies(caption: string, rows: Tally[]): Child {
           {
             title: "name",
             key: (row) => row.name,
-            cell: (row) => h("span", { class: "code", title: row.name }, shortened(row.name, LONGEST_NAME) || NAMELESS),
+            cell: (row) => h("span", { class: "code", title: row.name }, placeName(row.name, LONGEST_NAME) || NAMELESS),
           },
           { title: "count", key: (row) => row.count, cell: (row) => count(row.count), isNumber: true },
           {

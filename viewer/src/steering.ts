@@ -2,7 +2,7 @@
 
 import { type Child, h, longText, note, section } from "./dom";
 import { OUTCOME_MEANINGS } from "./enumerations";
-import { percent, shortened } from "./format";
+import { percent, placeName, shortened } from "./format";
 import type { Decision, Report } from "./report";
 import { processColumn, Table } from "./table";
 
@@ -40,7 +40,7 @@ export function steering(report: Report): HTMLElement {
         {
           title: "subject",
           key: (each) => each.subject,
-          cell: (each) => h("span", { class: "code", title: each.subject }, shortened(each.subject, 100)),
+          cell: (each) => h("span", { class: "code", title: each.subject }, placeName(each.subject, 100)),
         },
         { title: "change", key: change, cell: (each) => shortened(change(each), 120) },
         {

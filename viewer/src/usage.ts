@@ -1,6 +1,6 @@
 // What was counted while which region or kind of task ran.
 
-import { note, section } from "./dom";
+import { note, place, section } from "./dom";
 import { percent, quantity, seconds, shortened } from "./format";
 import type { CounterUse, CpuUse, ProcessSummary, Report } from "./report";
 import { Table } from "./table";
@@ -64,7 +64,7 @@ function cpuUse(rows: CpuUseRow[]): HTMLElement {
     sortBy: 1,
     words: (row) => `${row.name} ${row.program} ${row.process}`,
     columns: [
-      { title: "where", key: (row) => row.name, cell: (row) => shortened(row.name, LONGEST_NAME) },
+      { title: "where", key: (row) => row.name, cell: (row) => place(row.name, LONGEST_NAME) },
       { title: "CPU time", key: (row) => row.cpu_s, cell: (row) => seconds(row.cpu_s), isNumber: true },
       {
         title: "kernel",
@@ -116,7 +116,7 @@ function counted(rows: CounterUse[]): HTMLElement[] {
       words: (row) => `${row.counter} ${row.name} ${row.process}`,
       columns: [
         { title: "counter", key: (row) => row.counter, cell: (row) => shortened(row.counter, LONGEST_NAME) },
-        { title: "while it ran", key: (row) => row.name, cell: (row) => shortened(row.name, LONGEST_NAME) },
+        { title: "while it ran", key: (row) => row.name, cell: (row) => place(row.name, LONGEST_NAME) },
         {
           title: "counted",
           key: (row) => row.value,

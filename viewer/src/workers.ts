@@ -1,7 +1,7 @@
 // Workers of task runtimes: what each did all its life, and the tasks that they ran.
 
 import { type Child, h, section } from "./dom";
-import { count, seconds, shortened } from "./format";
+import { count, placeName, seconds, shortened } from "./format";
 import type { Report, TaskKind, WorkerSummary } from "./report";
 import { type Column, processColumn, Table } from "./table";
 
@@ -121,7 +121,7 @@ function tasks(all: TaskKind[]): Child {
           title: "task",
           key: (task) => task.name,
           cell: (task) =>
-            h("span", { class: "code", title: task.name }, shortened(task.name, LONGEST_NAME) || "(no name)"),
+            h("span", { class: "code", title: task.name }, placeName(task.name, LONGEST_NAME) || "(no name)"),
         },
         figure("count", (task) => task.count, "that ran"),
         time("each", (task) => task.mean_s, "mean; with inner tasks where these ran inside"),

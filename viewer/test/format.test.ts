@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { bytes, count, percent, quantity, seconds, shellWords, shortened } from "../src/format";
+import { bytes, count, percent, placeName, quantity, seconds, shellWords, shortened, shortName } from "../src/format";
 
 test("times have three digits and the unit that fits", () => {
   const cases: [number | null, string][] = [
@@ -51,4 +51,21 @@ test("long names keep both ends and no half characters", () => {
 
 test("a command can be put into a shell as it is shown", () => {
   assert.equal(shellWords(["./app", "-n=3", "two words", "it's", ""]), "./app -n=3 'two words' 'it'\\''s' ''");
+});
+
+test("long names lose what template arguments say, as in the tables of the command", () => {
+  const cases: [string, string][] = [
+    [
+      "pr.cc:41 (PageRankPullGS(CSRGraph<int, int, true> const&, int, double, bool))",
+      "pr.cc:41 (PageRankPullGS(CSRGraph<\u2026> const&, int, double, bool))",
+    ],
+    ["f<int>", "f<int>"],
+    [`${"a".repeat(40)} operator<<`, `${"a".repeat(40)} operator<<`],
+    ["std::vector<std::pair<int, std::less<int>>, std::allocator<int>>::push_back", "std::vector<\u2026>::push_back"],
+    [`${"b".repeat(40)}> <c>`, `${"b".repeat(40)}> <c>`],
+    [`${"b".repeat(40)} <c`, `${"b".repeat(40)} <c`],
+  ];
+  for (const [name, expected] of cases) assert.equal(shortName(name), expected);
+  assert.equal(placeName(`run<${"int, ".repeat(20)}int>`, 20), "run<\u2026>");
+  assert.equal(placeName("c".repeat(30), 11), "ccccc\u2026ccccc");
 });

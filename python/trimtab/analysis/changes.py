@@ -218,7 +218,8 @@ def _changes(steps: Steps, tasks: TaskOrder) -> Iterator[_Tried]:
 def _of_tasks(tasks: TaskOrder, least_ns: float) -> Iterator[_Tried]:
     chains, making = Chains(tasks), Making(tasks)
     for subject in chains.subjects(least_ns):
-        yield ChangeKind.NO_CHAIN, subject, 0, chains.without(subject)
+        bound_s = chains.bound_ns(subject) * 1e-9
+        yield ChangeKind.NO_CHAIN, subject, 0, chains.without(subject), bound_s, bound_s
     for subject in making.subjects(least_ns):
         if (change := making.shared(subject)) is not None:
             yield ChangeKind.SHARED_MAKING, subject, 0, change

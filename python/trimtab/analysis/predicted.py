@@ -177,7 +177,10 @@ def _predicted(entry: Finding, job: Job, diagnosis: Diagnosis) -> Finding:
         gain_s = min(gain_s, entry.gain_s)
     margin_s = abs(predictions.error) * diagnosis.span_s
     return replace(
-        entry, gain_s=gain_s, gain_low_s=max(gain_s - margin_s, 0.0), gain_high_s=gain_s + margin_s
+        entry,
+        gain_s=gain_s,
+        gain_low_s=max(gain_s - margin_s - change.high_s, 0.0),
+        gain_high_s=gain_s + margin_s + change.low_s,
     )
 
 

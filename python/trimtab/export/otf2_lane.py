@@ -70,10 +70,16 @@ class Messages:
 
 
 class LaneCalls:
-    """What is to be called for a lane."""
+    """What is to be called for a lane.
 
-    def __init__(self, view: View, lane: Lane, teams: Teams, turns: ByEntry | None) -> None:
-        self._view, self._lane, self._teams, self._turns = view, lane, teams, turns
+    Args:
+        entries: of locks: in which turn each was, and which lock it was; None: there are none.
+    """
+
+    def __init__(
+        self, view: View, lane: Lane, teams: Teams, entries: tuple[ByEntry, ByEntry] | None
+    ) -> None:
+        self._view, self._lane, self._teams, self._entries = view, lane, teams, entries
         self._regions: dict[int, int] = {}
         self._task_begins: Integers = np.empty(0, np.int64)
         self._waited_locks: Integers = np.empty(0, np.int64)
@@ -111,8 +117,8 @@ class LaneCalls:
         calls.add(_ITEM, ends, "Leave", regions[len(begins) :])
         calls.add_instants(np.flatnonzero(block.change == 0))
         self._add_teams(calls)
-        if self._turns is not None:
-            self._add_locks(calls, self._turns)
+        if self._entries is not None:
+            self._add_locks(calls, *self._entries)
         self._add_messages(calls)
 
     def _regions_of(self, definitions: Definitions, slices: Slices, chosen: Integers) -> Integers:
@@ -158,7 +164,7 @@ class LaneCalls:
         ):
             calls.add(step, items, f"ThreadTeam{roles}", self._teams.threads)
 
-    def _add_locks(self, calls: _BlockCalls, turns: ByEntry) -> None:
+    def _add_locks(self, calls: _BlockCalls, turns: ByEntry, locks: ByEntry) -> None:
         """A lock is had from the end of the wait for it on, if there was one."""
         block = calls.block
         begins, ends = block.items(Role.LOCK)
@@ -168,9 +174,8 @@ class LaneCalls:
             (ends, _BEFORE, "Release"),
         ):
             source = block.source[items]
-            subject = self._lane.events["subject"][source].astype(np.int64)
             openmp = int(numbers.Paradigm.OPENMP)
-            calls.add(step, items, f"Thread{name}Lock", openmp, subject, turns.of(source))
+            calls.add(step, items, f"Thread{name}Lock", openmp, locks.of(source), turns.of(source))
 
     def _add_messages(self, calls: _BlockCalls) -> None:
         messages, block, arrows = self._teams.messages, calls.block, self._view.arrows

@@ -60,7 +60,8 @@ class Otf2:
         group = self._definitions.location_group(name, self._nodes[host])
         rank = self._ranks.get(-1 if view.process.rank is None else view.process.rank)
         teams = Teams(len(self._teams), None if rank is None else self._messages)
-        turns = lock_entries(view.process).turns()
+        entries = lock_entries(view.process)
+        turns, locks = entries.turns(), entries.locks()
         members, locations = [], {}
         for lane in view.process.lanes:
             members.append(len(self._locations))
@@ -69,9 +70,8 @@ class Otf2:
             locations[lane.id] = location
             if rank is not None:
                 self._rank_locations.setdefault(rank, location)
-            self._lane(
-                view, lane, (location, group), LaneCalls(view, lane, teams, turns.get(lane.id)), advance
-            )
+            own = (turns[lane.id], locks[lane.id]) if lane.id in turns else None
+            self._lane(view, lane, (location, group), LaneCalls(view, lane, teams, own), advance)
         self._teams.append((f"threads of {name}", members))
         self._counters(view, group, locations)
 

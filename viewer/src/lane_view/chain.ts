@@ -1,6 +1,6 @@
 // Why a lane waits: from lane to lane, each waiting for the next one, down to the one that does not wait.
 
-import { seconds, shortened } from "../format";
+import { placeName, seconds, shortened } from "../format";
 import { type LaneProcess, type Place, placeOf, subjectOf } from "./model";
 import type { StretchTile, TileStore } from "./tiles";
 import { firstFrom, type Stretch, stretchAt, stretchOf } from "./window";
@@ -53,18 +53,21 @@ export function laneName({ process, lane }: Place, here: LaneProcess = process):
 export function sentence(stretch: Stretch, here: LaneProcess = stretch.process): string {
   const each = classOf(stretch);
   const subject = subjectOf(stretch.process, each.subject);
-  const name = subject === null ? "" : ` ${shortened(subject.name, LONGEST_NAME) || "(no name)"}`;
+  const name = subject === null ? "" : ` ${placeName(subject.name, LONGEST_NAME) || "(no name)"}`;
   // "outside of regions" and the like name no place.
   const words = subject === null ? each.words.replace(/ (in|of)$/, "") : each.words;
   return `${laneName(stretch, here)} ${words}${name} for ${seconds((stretch.end - stretch.begin) * 1e-9)}`;
 }
+
+/** The whole name of what a lane does; empty: it has none. */
+export const fullName = (stretch: Stretch): string => subjectOf(stretch.process, classOf(stretch).subject)?.name ?? "";
 
 /** What idle time is charged to; empty: it is work. */
 export function charge(stretch: Stretch): string {
   const { cause, blamed } = classOf(stretch);
   if (cause === null) return "";
   const subject = subjectOf(stretch.process, blamed);
-  return `Charged to: ${cause}${subject === null ? "" : ` at ${shortened(subject.name, LONGEST_NAME)}`}.`;
+  return `Charged to: ${cause}${subject === null ? "" : ` at ${placeName(subject.name, LONGEST_NAME)}`}.`;
 }
 
 export const ENDS: Record<ChainEnd, string> = {

@@ -1,8 +1,8 @@
 // What is selected or hovered, in words.
 
 import { h, note } from "../dom";
-import { percent, seconds, shortened } from "../format";
-import { charge, ENDS, giverOf, laneName, sentence } from "./chain";
+import { percent, placeName, seconds } from "../format";
+import { charge, ENDS, fullName, giverOf, laneName, sentence } from "./chain";
 import type { LaneModel, LaneProcess } from "./model";
 import { originOf, timeLabel } from "./overlay";
 import type { LaneView, Selection } from "./view";
@@ -20,7 +20,7 @@ export function composition(process: LaneProcess, sums: Map<number, number>, sta
       const each = process.classes[kind]!;
       const name = process.subjects[each.subject]?.name;
       const cause = each.cause === null ? "" : `, because of ${each.cause}`;
-      const where = name === undefined ? "" : ` (${shortened(name, 48)})`;
+      const where = name === undefined ? "" : ` (${placeName(name, 48)})`;
       return `${states[each.state]}${where}${cause}: ${seconds(ns * 1e-9)}, ${percent(ns / total)}`;
     });
 }
@@ -51,7 +51,7 @@ export function detail(view: LaneView, selection: Selection | null, go: (stretch
     h(
       "p",
       {},
-      h("b", {}, sentence(stretch)),
+      h("b", { title: fullName(stretch) }, sentence(stretch)),
       ` from ${seconds((stretch.begin + originOf(stretch.process)) * 1e-9)} on.`,
     ),
   ];

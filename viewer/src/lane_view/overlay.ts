@@ -1,7 +1,7 @@
 // What is drawn over the lanes: names, the axis of time, labels of wide stretches, the selection with its arrows.
 
 import { resolved } from "../colors";
-import { shortened } from "../format";
+import { placeName, shortened } from "../format";
 import { AXIS, GUTTER, type Row } from "./layout";
 import { classOf } from "./chain";
 import { type LaneProcess, subjectOf } from "./model";
@@ -91,7 +91,7 @@ export function drawLabel(frame: Frame, row: Row, stretch: Stretch, states: stri
   if (end - begin < LEAST_LABEL || row.height < 12) return;
   const each = classOf(stretch);
   const name = each.cause === null ? subjectOf(stretch.process, each.subject)?.name : undefined;
-  const words = shortened(name || states[each.state] || "", Math.floor((end - begin - 8) / 6));
+  const words = placeName(name || states[each.state] || "", Math.floor((end - begin - 8) / 6));
   const { context } = frame;
   context.font = FONT;
   const width = Math.min(context.measureText(words).width, end - begin - 8);

@@ -1,7 +1,7 @@
 // What is seen, as a table: for screen readers, and for whoever wants figures.
 
 import { h } from "../dom";
-import { percent, seconds, shortened } from "../format";
+import { percent, placeName, seconds } from "../format";
 import { originOf } from "./overlay";
 import type { LaneView } from "./view";
 import { timeByClass } from "./window";
@@ -43,7 +43,7 @@ export function windowTable(view: LaneView): HTMLElement {
       {},
       h("th", { scope: "row" }, `${view.processes.length > 1 ? `${process.name}, ` : ""}${process.lanes[lane]}`),
       ...states.map(({ at }) => h("td", { class: "n" }, seconds((byState.get(at) ?? 0) * 1e-9))),
-      h("td", {}, top.map(([name, ns]) => `${shortened(name, 40)} ${percent(ns / width)}`).join(", ")),
+      h("td", {}, top.map(([name, ns]) => `${placeName(name, 40)} ${percent(ns / width)}`).join(", ")),
     );
   });
   const caption = `What each lane did from ${seconds(view.low * 1e-9)} to ${seconds(view.high * 1e-9)}`;
