@@ -67,9 +67,7 @@ class Chain:
         return replace(self, links=links, tasks=tasks, process=places[self.process])
 
 
-def chains_of(
-    intervals: Intervals, charges: compiled.Table, order: NDArray[np.uint32]
-) -> tuple[Chain, ...]:
+def chains_of(intervals: Intervals, charges: compiled.Table, order: NDArray[np.uint32]) -> tuple[Chain, ...]:
     """One for each cause and subject, longest first; `order`: of the intervals, by lane and begin."""
     longest: dict[tuple[BlameCause, int, int], int] = {}
     rows = order.astype(np.int64)
@@ -82,7 +80,12 @@ def chains_of(
         """First those that take a core; of equally long ones the earliest, of these the one of the first lane."""
         wait = charges["wait"][at]
         takes_none = intervals.groups[intervals.group[wait]].doing is Doing.TASKS
-        return takes_none, -int(length[at]), int(charges["begin_ns"][at]), intervals.lanes[intervals.lane[wait]]
+        return (
+            takes_none,
+            -int(length[at]),
+            int(charges["begin_ns"][at]),
+            intervals.lanes[intervals.lane[wait]],
+        )
 
     for at in _longest_of_classes(intervals, charges, length, classes).tolist():
         key = cause_of_charge(intervals, charges, at)
@@ -114,18 +117,13 @@ def _is_for_tasks(intervals: Intervals) -> Booleans:
     return chosen
 
 
-def _lengths(
-    intervals: Intervals, charges: compiled.Table, order: Integers, classes: Classes
-) -> Integers:
+def _lengths(intervals: Intervals, charges: compiled.Table, order: Integers, classes: Classes) -> Integers:
     """Of each charge; of dependence chains that of the wait, with the waits of the lane for tasks right before and behind it."""
     length: Integers = charges["end_ns"] - charges["begin_ns"]
     place, first = classes
     waits = charges["wait"]
     is_chain = np.array(
-        [
-            cause_of_charge(intervals, charges, at)[0] is BlameCause.DEPENDENCE_CHAIN
-            for at in first.tolist()
-        ],
+        [cause_of_charge(intervals, charges, at)[0] is BlameCause.DEPENDENCE_CHAIN for at in first.tolist()],
         np.bool_,
     )
     # Charges of a class are of waits of one group.

@@ -121,9 +121,7 @@ class Predicting:
         replays = _best_replays(steps)
         self._unchanged = replays.error, bool(replays.steps.is_pooled.any())
         budget, tasks = _MOST_STEPS // max(len(steps), 1), TaskOrder(replays.steps)
-        tried = chain(
-            _changes(replays.steps, tasks), _of_schedules(tasks), _between_processes(replays.steps)
-        )
+        tried = chain(_changes(replays.steps, tasks), _of_schedules(tasks), _between_processes(replays.steps))
         for attempt in islice(tried, budget):
             yield partial(_predicted, replays, attempt)
 

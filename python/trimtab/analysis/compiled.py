@@ -157,9 +157,9 @@ class Waits(NamedTuple):
 def waits_of(intervals: Table, lanes: int) -> Waits:
     """Arguments and errors as of `blame`."""
     intervals = np.ascontiguousarray(intervals, INTERVAL)
-    called = getattr(_library(), "trimtab_charges_and_path")
+    called = _library().trimtab_charges_and_path
     called.restype = ctypes.c_size_t
-    given = _IntervalTable(intervals.ctypes.data, len(intervals), lanes)
+    table = _IntervalTable(intervals.ctypes.data, len(intervals), lanes)
     buffer, error = _error_room()
     rooms, order = _room_for(intervals), np.empty(len(intervals), np.uint32)
     while True:
@@ -167,7 +167,7 @@ def waits_of(intervals: Table, lanes: int) -> Waits:
         to = _ChargeAndPathRoom(
             charges.ctypes.data, len(charges), 0, path.ctypes.data, len(path), 0, order.ctypes.data
         )
-        if called(ctypes.byref(given), ctypes.byref(to), ctypes.byref(error)) == _FAILED:
+        if called(ctypes.byref(table), ctypes.byref(to), ctypes.byref(error)) == _FAILED:
             raise CompiledError(buffer.value.decode())
         if to.charge_count <= len(charges) and to.path_count <= len(path):
             return Waits(charges[: to.charge_count], path[: to.path_count], order)
@@ -301,13 +301,11 @@ def latencies(links: LinkMoments, before_ns: NDArray[np.float64]) -> NDArray[np.
     """What passes from the begin or end of each link's step; `before_ns`: how long all pieces before each one are, and one behind the last."""
     columns = [np.ascontiguousarray(column, kind) for column, kind in zip(links, _MOMENT_TYPES, strict=True)]
     before_ns = np.ascontiguousarray(before_ns, np.float64)
-    given = _LinkMoments(
-        len(links.piece), *(column.ctypes.data for column in columns), before_ns.ctypes.data
-    )
+    moments = _LinkMoments(len(links.piece), *(column.ctypes.data for column in columns), before_ns.ctypes.data)
     result = np.empty(len(links.piece), np.int64)
     called = _library().trimtab_link_latencies
     called.restype = None
-    called(ctypes.byref(given), ctypes.c_void_p(result.ctypes.data))
+    called(ctypes.byref(moments), ctypes.c_void_p(result.ctypes.data))
     return result
 
 

@@ -188,9 +188,7 @@ def diagnosis_of(
     phases = _phases(intervals, waits.charges)
     del intervals, diagnosed, waits
     predictions = predicting.predictions() if predicting is not None else None
-    return replace(
-        diagnosis, predictions=predictions, chains=chains, phases=phases, unknown_s=unknown_s
-    )
+    return replace(diagnosis, predictions=predictions, chains=chains, phases=phases, unknown_s=unknown_s)
 
 
 def _phases(intervals: Intervals, charges: compiled.Table) -> tuple[RunPhase, ...]:

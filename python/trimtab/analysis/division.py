@@ -57,7 +57,9 @@ class Division:
         links = self._from_parts(links, count, first, duration_ns[self.steps])
         return steps, self._into_parts(links, count, first, count + len(of))
 
-    def _from_parts(self, links: LinkColumns, count: int, first: Integers, length_ns: Integers) -> LinkColumns:
+    def _from_parts(
+        self, links: LinkColumns, count: int, first: Integers, length_ns: Integers
+    ) -> LinkColumns:
         """What waits for the step waits for all parts. What comes in the middle of the step comes in the middle of a part."""
         place = np.full(count, -1, np.int64)
         place[self.steps] = np.arange(len(self.steps))
@@ -94,7 +96,9 @@ class Division:
         begins = np.cumsum(self.parts) - self.parts
         number = np.arange(entering) - np.repeat(begins, self.parts)
         # The step itself is its first part.
-        to_part = np.where(number == 0, np.repeat(self.steps, self.parts), np.repeat(first, self.parts) + number - 1)
+        to_part = np.where(
+            number == 0, np.repeat(self.steps, self.parts), np.repeat(first, self.parts) + number - 1
+        )
         return LinkColumns(
             np.concatenate([links.from_step, np.repeat(join[self.steps], self.parts).astype(np.uint32)]),
             np.concatenate([join[links.to_step].astype(np.uint32), to_part.astype(np.uint32)]),

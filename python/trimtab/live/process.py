@@ -14,8 +14,8 @@ import numpy as np
 from trimtab.analysis.decisions import decisions
 from trimtab.analysis.regions import Places
 from trimtab.live.knobs import KnobFile, knob_files
-from trimtab.live.listed import ListedFile
 from trimtab.live.lane_files import LaneFiles
+from trimtab.live.listed import ListedFile
 from trimtab.live.mapped import LiveFile
 from trimtab.live.model import CounterLook, DecisionLook, KnobLook, LaneLook, ProcessLook, SubjectLook
 from trimtab.live.rows import Structure

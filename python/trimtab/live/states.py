@@ -123,7 +123,10 @@ def _names(headers: NDArray[np.uint64]) -> list[str]:
 def _decoded(titles: bytes, threads: bytes, lanes: int) -> list[str]:
     """Most looks find them as they were. Not to be changed."""
     columns = [
-        [text[at : at + len(text) // lanes].split(b"\0", 1)[0] for at in range(0, len(text), len(text) // lanes)]
+        [
+            text[at : at + len(text) // lanes].split(b"\0", 1)[0]
+            for at in range(0, len(text), len(text) // lanes)
+        ]
         for text in (titles, threads)
         if lanes
     ]
@@ -166,7 +169,12 @@ def _shares(moment: Moment, before: Moment) -> NDArray[np.float64]:
     cpu_wait = on_cpu * delay / awake
     rows = np.zeros((len(_SHARES), size))
     rows[_BUSY], rows[_CPU_WAIT], rows[_BARRIER], rows[_JOIN] = on_cpu - cpu_wait, cpu_wait, barrier, join
-    rows[_LOCK], rows[_TASKS], rows[_BLOCKED], rows[_CAPPED] = lock, tasks, blocked, np.where(is_worker, capped, 0.0)
+    rows[_LOCK], rows[_TASKS], rows[_BLOCKED], rows[_CAPPED] = (
+        lock,
+        tasks,
+        blocked,
+        np.where(is_worker, capped, 0.0),
+    )
     total = rows.sum(axis=0)
     rows[_IDLE] = np.maximum(1.0 - total, 0.0)
     rows /= np.maximum(total, 1.0)
