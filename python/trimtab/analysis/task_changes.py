@@ -26,8 +26,8 @@ def _moments(steps: Steps) -> Integers:
     piece = np.where(inside, links.from_piece, last[links.from_step])
     begin = pieces.begin_ns[np.maximum(piece, 0)]
     moment = np.where(inside, begin + links.within_ns, pieces.end_ns[np.maximum(piece, 0)])
-    known: Integers = np.where(piece == NO_PIECE, 0, moment + links.latency_ns)
-    return known
+    moments: Integers = np.where(piece == NO_PIECE, 0, moment + links.latency_ns)
+    return moments
 
 
 class TaskOrder:

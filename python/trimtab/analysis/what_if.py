@@ -110,8 +110,8 @@ class Replays:
     def _durations(self, change: Change, length: NDArray[Any]) -> Integers:
         """Of each step, where its pieces are so long."""
         steps = self.steps
-        own = np.bincount(steps.pieces.step, weights=length, minlength=len(steps))
-        durations: Integers = np.rint(own, out=own).astype(np.int64)
+        sums = np.bincount(steps.pieces.step, weights=length, minlength=len(steps))
+        durations: Integers = np.rint(sums, out=sums).astype(np.int64)
         durations += steps.clock_ns
         if change.added_ns is not None:
             durations += change.added_ns

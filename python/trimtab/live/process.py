@@ -196,7 +196,7 @@ class LiveProcess:
         # Its number may be another process's by now.
         if self._life is None:
             self._life = Life(self.pid, self._names.facts.get("process start"))
-        return "running" if self._life.goes_on() else "killed"
+        return "running" if self._life.is_running() else "killed"
 
     def _now(self) -> int:
         """Now, in ticks; of a process that has ended, its end; of one that was killed, when it was last known to live."""
