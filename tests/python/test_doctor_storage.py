@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from trimtab.cli import main
-from trimtab.machine_files import Machine
 from trimtab.doctor.storage import FolderStorage, Latency, measure_storage, storage_advice
 from trimtab.launcher.spark import local_directories
+from trimtab.machine_files import Machine
 
 GIB = 1 << 30
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from reports import typed
-from trimtab.machine_files import Machine
 from trimtab.history import History
+from trimtab.machine_files import Machine
 from trimtab.tuning.memory_starts import memory_starts, offers_huge_pages
 from trimtab.tuning.multi_run import Start
 from trimtab.tuning.single_run import Tuning, entries_of_start, key_of, prepare

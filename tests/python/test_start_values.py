@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from reports import typed
-from trimtab.machine_files import Machine
 from trimtab.history import Entry, History
+from trimtab.machine_files import Machine
 from trimtab.tuning import Prepared, StartValue, Tuning, prepare, remember, single_run, start, start_values
 
 QUOTA = StartValue("OMP_NUM_THREADS", "1", "the control group may use 0.5 of 2 CPUs")

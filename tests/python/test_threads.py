@@ -11,16 +11,16 @@ from trimtab.threads import Calls
 COUNT = 100
 
 
-def numbered_calls(made: list[int]) -> Iterator[Callable[[], int]]:
+def numbered_calls(numbers: list[int]) -> Iterator[Callable[[], int]]:
     for number in range(COUNT):
-        yield lambda number=number: made.append(number) or number  # type: ignore[misc]
+        yield lambda number=number: numbers.append(number) or number  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_results_come_in_the_order_of_the_calls(threads: int) -> None:
-    made: list[int] = []
-    assert Calls(numbered_calls(made)).begun(threads).results() == list(range(COUNT))
-    assert sorted(made) == list(range(COUNT))
+    numbers: list[int] = []
+    assert Calls(numbered_calls(numbers)).begun(threads).results() == list(range(COUNT))
+    assert sorted(numbers) == list(range(COUNT))
 
 
 def test_two_threads_work_at_a_time() -> None:
@@ -35,10 +35,10 @@ def test_one_thread_makes_all_calls_itself() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_first_error_is_raised_and_no_further_call_is_made(threads: int) -> None:
-    made: list[int] = []
+    numbers: list[int] = []
 
     def calls() -> Iterator[Callable[[], int]]:
-        for number, call in enumerate(numbered_calls(made)):
+        for number, call in enumerate(numbered_calls(numbers)):
             yield call if number != COUNT // 2 else fail
 
     def fail() -> int:
@@ -47,7 +47,7 @@ def test_the_first_error_is_raised_and_no_further_call_is_made(threads: int) -> 
     with pytest.raises(ValueError, match="no result"):
         Calls(calls()).begun(threads).results()
     if threads == 1:
-        assert len(made) == COUNT // 2
+        assert len(numbers) == COUNT // 2
 
 
 @pytest.mark.parametrize("threads", [1, 2])

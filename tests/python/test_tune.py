@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 from reports import typed
 from trimtab.cli.main import main
-from trimtab.machine_files import Machine
 from trimtab.history import Entry, History, HistoryError, Key
+from trimtab.machine_files import Machine
 from trimtab.model.report import Report
 from trimtab.tuning.kept_start import kept_entries
 from trimtab.tuning.multi_run import Outcome, Pairs, RunFailed, Start, Trial, rows_of, tune

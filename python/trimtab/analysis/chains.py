@@ -67,9 +67,7 @@ class Chain:
         return replace(self, links=links, tasks=tasks, process=places[self.process])
 
 
-def chains_of(
-    intervals: Intervals, charges: compiled.Table, order: NDArray[np.uint32]
-) -> tuple[Chain, ...]:
+def chains_of(intervals: Intervals, charges: compiled.Table, order: NDArray[np.uint32]) -> tuple[Chain, ...]:
     """One for each cause and subject, longest first; `order`: of the intervals, by lane and begin."""
     longest: dict[tuple[BlameCause, int, int], int] = {}
     rows = order.astype(np.int64)
@@ -82,17 +80,22 @@ def chains_of(
         """First those that take a core; of equally long ones the earliest, of these the one of the first lane."""
         wait = charges["wait"][at]
         takes_none = intervals.groups[intervals.group[wait]].doing is Doing.TASKS
-        return takes_none, -int(length[at]), int(charges["begin_ns"][at]), intervals.lanes[intervals.lane[wait]]
+        return (
+            takes_none,
+            -int(length[at]),
+            int(charges["begin_ns"][at]),
+            intervals.lanes[intervals.lane[wait]],
+        )
 
     for at in _longest_of_classes(intervals, charges, length, classes).tolist():
         key = cause_of_charge(intervals, charges, at)
         if key not in longest or rank(at) < rank(longest[key]):
             longest[key] = at
-    made = [lanes.chain(key, charges[at]) for key, at in longest.items()]
-    made += lanes.ways_of_messages()
+    chains = [lanes.chain(key, charges[at]) for key, at in longest.items()]
+    chains += lanes.ways_of_messages()
     return tuple(
         sorted(
-            made,
+            chains,
             key=lambda chain: (
                 chain.begin_ns - chain.end_ns,
                 chain.begin_ns,
@@ -114,18 +117,13 @@ def _is_for_tasks(intervals: Intervals) -> Booleans:
     return chosen
 
 
-def _lengths(
-    intervals: Intervals, charges: compiled.Table, order: Integers, classes: Classes
-) -> Integers:
+def _lengths(intervals: Intervals, charges: compiled.Table, order: Integers, classes: Classes) -> Integers:
     """Of each charge; of dependence chains that of the wait, with the waits of the lane for tasks right before and behind it."""
     length: Integers = charges["end_ns"] - charges["begin_ns"]
     place, first = classes
     waits = charges["wait"]
     is_chain = np.array(
-        [
-            cause_of_charge(intervals, charges, at)[0] is BlameCause.DEPENDENCE_CHAIN
-            for at in first.tolist()
-        ],
+        [cause_of_charge(intervals, charges, at)[0] is BlameCause.DEPENDENCE_CHAIN for at in first.tolist()],
         np.bool_,
     )
     # Charges of a class are of waits of one group.
@@ -211,20 +209,20 @@ class _Lanes:
 
     def ways_of_messages(self) -> list[Chain]:
         """Of each process the longest time that a message for it was in the queue of its sender, and on its way."""
-        own, longest = self.intervals, dict[tuple[BlameCause, int], int]()
-        ways = np.flatnonzero(_is_doing(own, (Doing.QUEUED, Doing.TRANSIT)) & (own.kind == Kind.RESUMING))
-        length = (own.end_ns - own.begin_ns)[ways]
-        for at in ways[np.lexsort((own.begin_ns[ways], -length))].tolist():
-            group = own.group[at]
-            cause = cause_of_itself(own.groups[group].doing, Kind.RESUMING)
-            longest.setdefault((cause, own.process_of[group]), at)
+        table, longest = self.intervals, dict[tuple[BlameCause, int], int]()
+        ways = np.flatnonzero(_is_doing(table, (Doing.QUEUED, Doing.TRANSIT)) & (table.kind == Kind.RESUMING))
+        length = (table.end_ns - table.begin_ns)[ways]
+        for at in ways[np.lexsort((table.begin_ns[ways], -length))].tolist():
+            group = table.group[at]
+            cause = cause_of_itself(table.groups[group].doing, Kind.RESUMING)
+            longest.setdefault((cause, table.process_of[group]), at)
         return [
             Chain(
                 cause,
-                own.groups[own.group[at]].subject,
-                int(own.begin_ns[at]),
-                int(own.end_ns[at]),
-                self._links_from(at, (int(own.begin_ns[at]) + int(own.end_ns[at])) // 2),
+                table.groups[table.group[at]].subject,
+                int(table.begin_ns[at]),
+                int(table.end_ns[at]),
+                self._links_from(at, (int(table.begin_ns[at]) + int(table.end_ns[at])) // 2),
                 process,
             )
             for (cause, process), at in longest.items()
@@ -232,15 +230,15 @@ class _Lanes:
 
     def _tasks(self, wait: int) -> tuple[tuple[Link, ...], tuple[int, int]]:
         """Those that a wait was for, and the time that it was for them."""
-        own = self.intervals
-        if own.groups[own.group[wait]].doing is Doing.NO_FURTHER_TASK:
+        table = self.intervals
+        if table.groups[table.group[wait]].doing is Doing.NO_FURTHER_TASK:
             return self._chained_tasks(wait)
         waits = self._waits_around(wait)
-        return self._tasks_that_end(waits), (int(own.begin_ns[waits[0]]), int(own.end_ns[waits[-1]]))
+        return self._tasks_that_end(waits), (int(table.begin_ns[waits[0]]), int(table.end_ns[waits[-1]]))
 
     def _chained_tasks(self, wait: int) -> tuple[tuple[Link, ...], tuple[int, int]]:
         """Of a worker behind its last task: those that became ready meanwhile, one when the one before it had ended."""
-        own, charges = self.intervals, self.charges[self.charges["wait"] == wait]
+        table, charges = self.intervals, self.charges[self.charges["wait"] == wait]
         charges = charges[
             (charges["end"] == compiled.AT_INTERVAL) & (charges["culprit"] != compiled.NO_INTERVAL)
         ]
@@ -251,7 +249,7 @@ class _Lanes:
             if link.kind is Kind.BUSY and link.group.pace is Pace.CHAINED:
                 chosen.append(charge)
                 # A task that lost its CPU has several parts, and ends with the last one.
-                if not self._is_stopped(int(own.lane[charge["culprit"]]), link.end_ns):
+                if not self._is_stopped(int(table.lane[charge["culprit"]]), link.end_ns):
                     tasks.append(link)
         if not chosen:
             return (), (0, 0)
@@ -259,18 +257,18 @@ class _Lanes:
 
     def _is_stopped(self, lane: int, moment_ns: int) -> bool:
         after = self._at(lane, moment_ns)
-        own = self.intervals
+        table = self.intervals
         return after >= 0 and (
-            own.kind[after] == Kind.STOPPED or own.groups[own.group[after]].doing is Doing.BLOCKED
+            table.kind[after] == Kind.STOPPED or table.groups[table.group[after]].doing is Doing.BLOCKED
         )
 
     def _waits_around(self, wait: int) -> list[int]:
         """A wait for tasks, and those of the same lane right before and behind it."""
-        own = self.intervals
-        lane = int(own.lane[wait])
+        table = self.intervals
+        lane = int(table.lane[wait])
         of_lane = self.order[self.first[lane] : self.first[lane + 1]]
         place = int(np.flatnonzero(of_lane == wait)[0])
-        is_wait = _is_for_tasks(own)
+        is_wait = _is_for_tasks(table)
         low = high = place
         while low > 0 and self._are_joined(of_lane[low - 1], of_lane[low], is_wait):
             low -= 1
@@ -279,16 +277,16 @@ class _Lanes:
         return [int(at) for at in of_lane[low : high + 1]]
 
     def _are_joined(self, earlier: int, later: int, is_wait: Booleans) -> bool:
-        own = self.intervals
-        return bool(is_wait[earlier] and is_wait[later] and own.end_ns[earlier] == own.begin_ns[later])
+        table = self.intervals
+        return bool(is_wait[earlier] and is_wait[later] and table.end_ns[earlier] == table.begin_ns[later])
 
     def _tasks_that_end(self, waits: Sequence[int]) -> tuple[Link, ...]:
         """What each wait ended with: work on the lane that it was for."""
-        own, tasks = self.intervals, list[Link]()
+        table, tasks = self.intervals, list[Link]()
         for wait in waits:
-            giver, end = int(own.giver[wait]), int(own.end_ns[wait])
+            giver, end = int(table.giver[wait]), int(table.end_ns[wait])
             at = self._at(giver, end - 1) if giver != NO_LANE else -1
-            if at >= 0 and own.kind[at] == Kind.BUSY and own.end_ns[at] == end:
+            if at >= 0 and table.kind[at] == Kind.BUSY and table.end_ns[at] == end:
                 tasks.append(self._link(at))
         return tuple(tasks)
 
@@ -312,14 +310,14 @@ class _Lanes:
         return tuple(links)
 
     def _link(self, at: int) -> Link:
-        own = self.intervals
+        table = self.intervals
         return Link(
-            own.lanes[own.lane[at]],
-            own.groups[own.group[at]],
-            Kind(int(own.kind[at])),
-            int(own.begin_ns[at]),
-            int(own.end_ns[at]),
-            own.process_of[own.group[at]],
+            table.lanes[table.lane[at]],
+            table.groups[table.group[at]],
+            Kind(int(table.kind[at])),
+            int(table.begin_ns[at]),
+            int(table.end_ns[at]),
+            table.process_of[table.group[at]],
         )
 
     def _at(self, lane: int, moment_ns: int) -> int:

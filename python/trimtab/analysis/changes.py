@@ -101,7 +101,7 @@ class Predicting:
     def __init__(self, steps: Steps, threads: int = 1, subjects: tuple[tuple[int, int], ...] = ()) -> None:
         self._unchanged: tuple[float, bool] | None = None
         self._subjects = subjects
-        self._calls = Calls(self._made(steps)).begun(threads)
+        self._calls = Calls(self._attempts(steps)).begun(threads)
 
     def predictions(self) -> Predictions | None:
         """When all are done; as `predictions_of`."""
@@ -117,13 +117,11 @@ class Predicting:
         """Nobody wants them any more."""
         self._calls.stop()
 
-    def _made(self, steps: Steps) -> Iterator[Callable[[], Prediction]]:
+    def _attempts(self, steps: Steps) -> Iterator[Callable[[], Prediction]]:
         replays = _best_replays(steps)
         self._unchanged = replays.error, bool(replays.steps.is_pooled.any())
         budget, tasks = _MOST_STEPS // max(len(steps), 1), TaskOrder(replays.steps)
-        tried = chain(
-            _changes(replays.steps, tasks), _of_schedules(tasks), _between_processes(replays.steps)
-        )
+        tried = chain(_changes(replays.steps, tasks), _of_schedules(tasks), _between_processes(replays.steps))
         for attempt in islice(tried, budget):
             yield partial(_predicted, replays, attempt)
 

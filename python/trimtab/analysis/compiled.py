@@ -157,9 +157,9 @@ class Waits(NamedTuple):
 def waits_of(intervals: Table, lanes: int) -> Waits:
     """Arguments and errors as of `blame`."""
     intervals = np.ascontiguousarray(intervals, INTERVAL)
-    called = getattr(_library(), "trimtab_charges_and_path")
+    called = _library().trimtab_charges_and_path
     called.restype = ctypes.c_size_t
-    given = _IntervalTable(intervals.ctypes.data, len(intervals), lanes)
+    table = _IntervalTable(intervals.ctypes.data, len(intervals), lanes)
     buffer, error = _error_room()
     rooms, order = _room_for(intervals), np.empty(len(intervals), np.uint32)
     while True:
@@ -167,7 +167,7 @@ def waits_of(intervals: Table, lanes: int) -> Waits:
         to = _ChargeAndPathRoom(
             charges.ctypes.data, len(charges), 0, path.ctypes.data, len(path), 0, order.ctypes.data
         )
-        if called(ctypes.byref(given), ctypes.byref(to), ctypes.byref(error)) == _FAILED:
+        if called(ctypes.byref(table), ctypes.byref(to), ctypes.byref(error)) == _FAILED:
             raise CompiledError(buffer.value.decode())
         if to.charge_count <= len(charges) and to.path_count <= len(path):
             return Waits(charges[: to.charge_count], path[: to.path_count], order)
@@ -301,13 +301,13 @@ def latencies(links: LinkMoments, before_ns: NDArray[np.float64]) -> NDArray[np.
     """What passes from the begin or end of each link's step; `before_ns`: how long all pieces before each one are, and one behind the last."""
     columns = [np.ascontiguousarray(column, kind) for column, kind in zip(links, _MOMENT_TYPES, strict=True)]
     before_ns = np.ascontiguousarray(before_ns, np.float64)
-    given = _LinkMoments(
+    moments = _LinkMoments(
         len(links.piece), *(column.ctypes.data for column in columns), before_ns.ctypes.data
     )
     result = np.empty(len(links.piece), np.int64)
     called = _library().trimtab_link_latencies
     called.restype = None
-    called(ctypes.byref(given), ctypes.c_void_p(result.ctypes.data))
+    called(ctypes.byref(moments), ctypes.c_void_p(result.ctypes.data))
     return result
 
 
@@ -326,7 +326,7 @@ def _replayed(function: str, program: Program, result: np.dtype[Any], room: int)
     pools = None if server_pools is None else np.ascontiguousarray(server_pools, np.uint32)
     if pools is not None and len(pools) != servers:
         raise CompiledError(f"server_pools: expected {servers} pools, found {len(pools)}")
-    given = _StepTable(
+    arguments = _StepTable(
         len(steps[0]),
         *(column.ctypes.data for column in steps),
         len(links[0]),
@@ -336,7 +336,7 @@ def _replayed(function: str, program: Program, result: np.dtype[Any], room: int)
         None if ends is None else ends.ctypes.data,
         None if pools is None else pools.ctypes.data,
     )
-    return _results(function, given, result, room)
+    return _results(function, arguments, result, room)
 
 
 def _contiguous(columns: Sequence[NDArray[Any]], record: np.dtype[Any]) -> list[NDArray[Any]]:
@@ -357,7 +357,7 @@ def _call(function: str, intervals: Table, lanes: int, result: np.dtype[Any], ro
     return _results(function, _IntervalTable(intervals.ctypes.data, len(intervals), lanes), result, room)
 
 
-def _results(function: str, given: ctypes.Structure, result: np.dtype[Any], room: int = 1024) -> Table:
+def _results(function: str, arguments: ctypes.Structure, result: np.dtype[Any], room: int = 1024) -> Table:
     """What a function of the library returns; it is called again where there are more than `room`."""
     called = getattr(_library(), function)
     called.restype = ctypes.c_size_t
@@ -365,7 +365,7 @@ def _results(function: str, given: ctypes.Structure, result: np.dtype[Any], room
     while True:
         table = np.empty(max(room, 1), result)
         count = called(
-            ctypes.byref(given),
+            ctypes.byref(arguments),
             ctypes.c_void_p(table.ctypes.data),
             ctypes.c_size_t(room),
             ctypes.byref(error),

@@ -188,9 +188,7 @@ def diagnosis_of(
     phases = _phases(intervals, waits.charges)
     del intervals, diagnosed, waits
     predictions = predicting.predictions() if predicting is not None else None
-    return replace(
-        diagnosis, predictions=predictions, chains=chains, phases=phases, unknown_s=unknown_s
-    )
+    return replace(diagnosis, predictions=predictions, chains=chains, phases=phases, unknown_s=unknown_s)
 
 
 def _phases(intervals: Intervals, charges: compiled.Table) -> tuple[RunPhase, ...]:
@@ -366,10 +364,10 @@ def _charges(charges: list[Charge]) -> tuple[Charge, ...]:
     for charge in charges:
         key = replace(charge, seconds=0.0)
         sums[key] = sums.get(key, 0.0) + charge.seconds
-    made = (replace(key, seconds=seconds) for key, seconds in sums.items())
+    entries = (replace(key, seconds=seconds) for key, seconds in sums.items())
     return tuple(
         sorted(
-            made,
+            entries,
             key=lambda one: (
                 -one.seconds,
                 one.cause.value,
@@ -402,7 +400,7 @@ def _path(intervals: Intervals, path: compiled.Table) -> tuple[PathShare, ...]:
                     reason = reason_on_path(group)
                 key = PathShare(cause, subject, 0.0, process if subject != NO_SUBJECT else 0, reason)
                 sums[key] = sums.get(key, 0.0) + total
-    made = (replace(key, seconds=total) for key, total in sums.items() if total > 0)
+    entries = (replace(key, seconds=total) for key, total in sums.items() if total > 0)
     return tuple(
-        sorted(made, key=lambda part: (-part.seconds, part.subject, part.process, part.reason or ""))
+        sorted(entries, key=lambda part: (-part.seconds, part.subject, part.process, part.reason or ""))
     )

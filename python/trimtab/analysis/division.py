@@ -35,29 +35,31 @@ class Division:
         if not len(self.steps):
             return table, links
         count = len(table.lane)
-        of = np.repeat(np.arange(len(self.steps)), self.parts - 1)
+        source = np.repeat(np.arange(len(self.steps)), self.parts - 1)
         first = count + np.concatenate([[0], np.cumsum(self.parts - 1)[:-1]]).astype(np.int64)
-        number = np.arange(len(of)) - (first[of] - count) + 1  # of each further part, from 1
+        number = np.arange(len(source)) - (first[source] - count) + 1  # of each further part, from 1
         duration_ns = table.duration_ns.copy()
         share_ns = duration_ns[self.steps] // self.parts
         duration_ns[self.steps] -= share_ns * (self.parts - 1)
-        further = self.steps[of]
+        further = self.steps[source]
         places = np.concatenate([table.recorded_begin_ns, table.recorded_begin_ns[further]])
         order = ordered(places, np.concatenate([np.zeros(count, np.int64), number]))
         places[order] = np.arange(len(places))
         # Joins come last: they take no time and no lane.
-        nothing = np.zeros(len(self.steps), np.int64)
+        zeros = np.zeros(len(self.steps), np.int64)
         steps = StepColumns(
-            np.concatenate([duration_ns, share_ns[of], nothing]),
-            np.concatenate([table.lead_ns, np.full(len(of), self.overhead_ns), nothing]),
-            np.concatenate([places, nothing]),
-            np.concatenate([table.lane, table.lane[further], (nothing + compiled.NO_LANE).astype(np.uint32)]),
-            np.concatenate([table.pool, table.pool[further], nothing.astype(np.uint32)]),
+            np.concatenate([duration_ns, share_ns[source], zeros]),
+            np.concatenate([table.lead_ns, np.full(len(source), self.overhead_ns), zeros]),
+            np.concatenate([places, zeros]),
+            np.concatenate([table.lane, table.lane[further], (zeros + compiled.NO_LANE).astype(np.uint32)]),
+            np.concatenate([table.pool, table.pool[further], zeros.astype(np.uint32)]),
         )
         links = self._from_parts(links, count, first, duration_ns[self.steps])
-        return steps, self._into_parts(links, count, first, count + len(of))
+        return steps, self._into_parts(links, count, first, count + len(source))
 
-    def _from_parts(self, links: LinkColumns, count: int, first: Integers, length_ns: Integers) -> LinkColumns:
+    def _from_parts(
+        self, links: LinkColumns, count: int, first: Integers, length_ns: Integers
+    ) -> LinkColumns:
         """What waits for the step waits for all parts. What comes in the middle of the step comes in the middle of a part."""
         place = np.full(count, -1, np.int64)
         place[self.steps] = np.arange(len(self.steps))
@@ -66,10 +68,10 @@ class Division:
         is_from_begin = links.base == compiled.FROM_BEGIN
         middle = np.flatnonzero((giver >= 0) & is_from_begin)
         length = np.maximum(length_ns[giver[middle]], 1)
-        comes_in = np.minimum(latency_ns[middle] // length, self.parts[giver[middle]] - 1)
-        is_later = comes_in > 0
+        part_number = np.minimum(latency_ns[middle] // length, self.parts[giver[middle]] - 1)
+        is_in_later_part = part_number > 0
         others = np.where(giver >= 0, self.parts[np.maximum(giver, 0)] - 1, 0)
-        others[middle] = comes_in
+        others[middle] = part_number
         copied = np.repeat(np.arange(len(giver)), others)
         number = np.arange(len(copied)) - np.repeat(np.cumsum(others) - others, others)
         # The parts before the one in which it comes have ended: by number from 0, which is the step itself.
@@ -77,8 +79,10 @@ class Division:
         number += is_end
         from_parts = np.where(number > 0, first[giver[copied]] + number - 1, from_step[copied])
         copied_latency_ns = np.where(is_end, latency_ns[copied], 0)
-        latency_ns[middle] -= comes_in * length
-        from_step[middle[is_later]] = first[giver[middle]][is_later] + comes_in[is_later] - 1
+        latency_ns[middle] -= part_number * length
+        from_step[middle[is_in_later_part]] = (
+            first[giver[middle]][is_in_later_part] + part_number[is_in_later_part] - 1
+        )
         return LinkColumns(
             np.concatenate([from_step, from_parts.astype(np.uint32)]),
             np.concatenate([links.to_step, links.to_step[copied]]),
@@ -94,7 +98,9 @@ class Division:
         begins = np.cumsum(self.parts) - self.parts
         number = np.arange(entering) - np.repeat(begins, self.parts)
         # The step itself is its first part.
-        to_part = np.where(number == 0, np.repeat(self.steps, self.parts), np.repeat(first, self.parts) + number - 1)
+        to_part = np.where(
+            number == 0, np.repeat(self.steps, self.parts), np.repeat(first, self.parts) + number - 1
+        )
         return LinkColumns(
             np.concatenate([links.from_step, np.repeat(join[self.steps], self.parts).astype(np.uint32)]),
             np.concatenate([join[links.to_step].astype(np.uint32), to_part.astype(np.uint32)]),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trimtab.analysis.step_work import is_work, largest, ones, subject_of_steps, work_of_steps
 from trimtab.analysis.what_if import Change
 from trimtab.model import NO_SUBJECT
-from trimtab.traces.columns import ordered
+from trimtab.traces.columns import ordered, small
 from trimtab.traces.intervals import Pace
 from trimtab.traces.steps import Steps
 from trimtab.traces.steps.model import NO_PIECE, Booleans, Integers
@@ -24,8 +26,8 @@ def _moments(steps: Steps) -> Integers:
     piece = np.where(inside, links.from_piece, last[links.from_step])
     begin = pieces.begin_ns[np.maximum(piece, 0)]
     moment = np.where(inside, begin + links.within_ns, pieces.end_ns[np.maximum(piece, 0)])
-    known: Integers = np.where(piece == NO_PIECE, 0, moment + links.latency_ns)
-    return known
+    moments: Integers = np.where(piece == NO_PIECE, 0, moment + links.latency_ns)
+    return moments
 
 
 class TaskOrder:
@@ -35,13 +37,13 @@ class TaskOrder:
         self.steps = steps
 
     @cached_property
-    def first_links(self) -> Integers:
+    def first_links(self) -> NDArray[Any]:
         """The earliest link into each step of a task: what made the task, if that is known."""
         steps, links = self.steps, self.steps.links
         into_task = np.flatnonzero(steps.is_pooled[links.to_step])
         order = into_task[ordered(links.to_step[into_task], _moments(steps)[into_task])]
-        first: Integers = order[np.diff(links.to_step[order], prepend=-1) > 0]
-        return first
+        first = order[np.diff(links.to_step[order], prepend=-1) > 0]
+        return small(first, len(links.to_step))
 
     @cached_property
     def queued_lead_ns(self) -> int | None:
@@ -79,7 +81,7 @@ def _queued_leads(tasks: TaskOrder, is_queued: Booleans) -> Integers:
     return most
 
 
-def _queued_places(steps: Steps, is_queued: Booleans, first: Integers) -> Integers:
+def _queued_places(steps: Steps, is_queued: Booleans, first: NDArray[Any]) -> Integers:
     """The order of all steps if these do not wait for inputs: each is queued when it is made, behind what was made before.
 
     Args:

@@ -13,7 +13,7 @@ from trimtab.analysis import compiled
 from trimtab.analysis.division import Division
 from trimtab.analysis.step_work import Floats, Integers
 from trimtab.model.enumerations import Schedule
-from trimtab.traces.columns import numbered, ordered
+from trimtab.traces.columns import numbered, ordered, small
 from trimtab.traces.steps import NO_PIECE, StepLinks, Steps
 from trimtab.traces.steps.model import same
 
@@ -92,9 +92,7 @@ class Replays:
         length = self._length_ns if change.factor is None else self._length_ns * change.factor
         places = self._places_in_order if change.places is None else change.places
         lane, pool = self._lanes_and_pools(change)
-        steps = compiled.StepColumns(
-            self._durations(change, length), self._leads(change), places, lane, pool
-        )
+        steps = compiled.StepColumns(self._durations(change, length), self._leads(change), places, lane, pool)
         links = self._links(change, length)
         if change.division is not None:
             steps, links = change.division.divided(steps, links)
@@ -112,8 +110,8 @@ class Replays:
     def _durations(self, change: Change, length: NDArray[Any]) -> Integers:
         """Of each step, where its pieces are so long."""
         steps = self.steps
-        own = np.bincount(steps.pieces.step, weights=length, minlength=len(steps))
-        durations: Integers = np.rint(own, out=own).astype(np.int64)
+        sums = np.bincount(steps.pieces.step, weights=length, minlength=len(steps))
+        durations: Integers = np.rint(sums, out=sums).astype(np.int64)
         durations += steps.clock_ns
         if change.added_ns is not None:
             durations += change.added_ns
@@ -201,13 +199,13 @@ class Replays:
         return columns.pick(is_kept)
 
     @cached_property
-    def _order_of_links(self) -> NDArray[np.int64]:
+    def _order_of_links(self) -> NDArray[Any]:
         """By the step that they come from, and how far it has come: the order that replays need."""
         links = self.steps.links
         is_end = links.from_piece == NO_PIECE
         moment = np.where(is_end, np.iinfo(np.int64).max >> 1, links.within_ns + links.latency_ns)
         moment[~is_end] += self.steps.pieces.begin_ns[links.from_piece[~is_end]]
-        return ordered(links.from_step, moment)
+        return small(ordered(links.from_step, moment), len(moment))
 
     @cached_property
     def _sorted_links(self) -> StepLinks:
@@ -218,8 +216,8 @@ class Replays:
         links = self._sorted_links
         base = np.where(links.from_piece >= 0, compiled.FROM_BEGIN, compiled.FROM_END)
         return compiled.LinkColumns(
-            links.from_step.astype(np.uint32),
-            links.to_step.astype(np.uint32),
+            _unsigned(links.from_step),
+            _unsigned(links.to_step),
             self._latencies(self._length_ns),
             base.astype(np.uint8),
         )
@@ -238,3 +236,8 @@ class Replays:
             self._length_ns,
         )
         return compiled.latencies(moments, before)
+
+
+def _unsigned(steps: NDArray[Any]) -> NDArray[np.uint32]:
+    """Places of steps as `LINK` has them: those of a long run are not copied."""
+    return steps.view(np.uint32) if steps.dtype == np.int32 else steps.astype(np.uint32)

@@ -53,12 +53,12 @@ def prove_run(run_directory: str, wanted: str, pairs: int, source: Path | None, 
     number of the list of `trimtab explain RUN`, or a cause. Nothing is kept: `trimtab tune` keeps what helps.
     """
     from trimtab.analysis.report import build
+    from trimtab.cgroup import available_cpus
     from trimtab.model import RunError
     from trimtab.readers import open_run
     from trimtab.tuning.multi_run import RunFailed
     from trimtab.tuning.proving import prove, remedy_of
     from trimtab.tuning.runner import ProgramRunner
-    from trimtab.cgroup import available_cpus
 
     try:
         run = open_run(find_run(run_directory))

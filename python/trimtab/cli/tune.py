@@ -296,10 +296,10 @@ def _candidates(
     fewer: Report | None,
 ) -> list[Start]:
     """What is tried at the start; says how many, and how long that takes."""
+    from trimtab.cgroup import available_cpus
     from trimtab.counted import counted
     from trimtab.doctor.runtimes import loader_cache
     from trimtab.tuning.duration import duration_text
-    from trimtab.cgroup import available_cpus
     from trimtab.tuning.start_situation import Situation
     from trimtab.tuning.start_sources import proposed_starts, works_in_children
 

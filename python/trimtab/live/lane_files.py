@@ -93,7 +93,8 @@ class LaneFiles:
     def tables(self) -> list[Words]:
         """The rows of each profile that there are, as 64-bit words; views of what the program writes."""
         return [
-            file.words(int(count)) for file, count in zip(self._profiles, self.profiles[:, _WRITTEN], strict=True)
+            file.words(int(count))
+            for file, count in zip(self._profiles, self.profiles[:, _WRITTEN], strict=True)
         ]
 
     def _look_at_each(self) -> None:

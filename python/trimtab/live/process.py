@@ -14,8 +14,8 @@ import numpy as np
 from trimtab.analysis.decisions import decisions
 from trimtab.analysis.regions import Places
 from trimtab.live.knobs import KnobFile, knob_files
-from trimtab.live.listed import ListedFile
 from trimtab.live.lane_files import LaneFiles
+from trimtab.live.listed import ListedFile
 from trimtab.live.mapped import LiveFile
 from trimtab.live.model import CounterLook, DecisionLook, KnobLook, LaneLook, ProcessLook, SubjectLook
 from trimtab.live.rows import Structure
@@ -196,7 +196,7 @@ class LiveProcess:
         # Its number may be another process's by now.
         if self._life is None:
             self._life = Life(self.pid, self._names.facts.get("process start"))
-        return "running" if self._life.goes_on() else "killed"
+        return "running" if self._life.is_running() else "killed"
 
     def _now(self) -> int:
         """Now, in ticks; of a process that has ended, its end; of one that was killed, when it was last known to live."""

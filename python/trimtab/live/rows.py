@@ -155,9 +155,7 @@ class Structure:
 
     def totals(self, now: float) -> Totals:
         """The figures as they are now; `now` in ticks."""
-        raw = (
-            np.concatenate(self._figures) if self._figures else np.zeros((0, _USED - _COUNT), np.uint64)
-        )
+        raw = np.concatenate(self._figures) if self._figures else np.zeros((0, _USED - _COUNT), np.uint64)
         # Of workers the time since their last row counts, too.
         if self._latest is not None and not self._has_workers and np.array_equal(raw, self._latest[0]):
             return self._latest[1]

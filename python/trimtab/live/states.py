@@ -33,8 +33,8 @@ def _kept(states: tuple[int, ...], otherwise: int) -> NDArray[np.int64]:
 
 
 # What a lane inside a region or task does, by what it mostly did. Off its CPU it probably waits for what it waited for last.
-_OFF_INSIDE = _kept((_BARRIER, _LOCK, _TASKS, _BLOCKED), _BLOCKED)
-_ON_INSIDE = _kept((_BARRIER, _LOCK, _TASKS, _CPU_WAIT), _BUSY)
+_STATES_OFF_CPU = _kept((_BARRIER, _LOCK, _TASKS, _BLOCKED), _BLOCKED)
+_STATES_ON_CPU = _kept((_BARRIER, _LOCK, _TASKS, _CPU_WAIT), _BUSY)
 # A lane that neither runs nor wants to in this share of an interval is asleep.
 _ASLEEP = 0.02
 _MOST_NAMED = 4
@@ -123,7 +123,10 @@ def _names(headers: NDArray[np.uint64]) -> list[str]:
 def _decoded(titles: bytes, threads: bytes, lanes: int) -> list[str]:
     """Most looks find them as they were. Not to be changed."""
     columns = [
-        [text[at : at + len(text) // lanes].split(b"\0", 1)[0] for at in range(0, len(text), len(text) // lanes)]
+        [
+            text[at : at + len(text) // lanes].split(b"\0", 1)[0]
+            for at in range(0, len(text), len(text) // lanes)
+        ]
         for text in (titles, threads)
         if lanes
     ]
@@ -138,10 +141,10 @@ def _shares(moment: Moment, before: Moment) -> NDArray[np.float64]:
 
     now = moment.totals.times.copy()
     now[:2] += tails.open_times(moment.now)
-    then = np.zeros_like(now)
-    then[:, :old] = before.totals.times
-    then[:2, :old] += before_tails.open_times(before.now)
-    grown = np.minimum(np.maximum((now - then) / length, 0.0), 1.0)
+    earlier = np.zeros_like(now)
+    earlier[:, :old] = before.totals.times
+    earlier[:2, :old] += before_tails.open_times(before.now)
+    grown = np.minimum(np.maximum((now - earlier) / length, 0.0), 1.0)
     work, join, arrival, barrier, lock, tasks, runs, looks, parked, capped = grown
     join = join + arrival
     waits = barrier + lock + tasks
@@ -152,9 +155,9 @@ def _shares(moment: Moment, before: Moment) -> NDArray[np.float64]:
     # The first thread runs the program between regions; other members of teams have nothing to do there.
     is_member = moment.totals.has_rows | tails.was_in_team
     is_member &= (moment.headers[:, _IS_MAIN] >> _HALF) == 0
-    outside = np.maximum(1.0 - work - join - waits, 0.0)
-    program = work + np.where(is_member, 0.0, outside)
-    join += np.where(is_member, outside, 0.0)
+    rest_share = np.maximum(1.0 - work - join - waits, 0.0)
+    program = work + np.where(is_member, 0.0, rest_share)
+    join += np.where(is_member, rest_share, 0.0)
     if is_worker.any():
         program = np.where(is_worker, runs, program)
         tasks = np.where(is_worker, looks + parked, tasks)
@@ -166,7 +169,12 @@ def _shares(moment: Moment, before: Moment) -> NDArray[np.float64]:
     cpu_wait = on_cpu * delay / awake
     rows = np.zeros((len(_SHARES), size))
     rows[_BUSY], rows[_CPU_WAIT], rows[_BARRIER], rows[_JOIN] = on_cpu - cpu_wait, cpu_wait, barrier, join
-    rows[_LOCK], rows[_TASKS], rows[_BLOCKED], rows[_CAPPED] = lock, tasks, blocked, np.where(is_worker, capped, 0.0)
+    rows[_LOCK], rows[_TASKS], rows[_BLOCKED], rows[_CAPPED] = (
+        lock,
+        tasks,
+        blocked,
+        np.where(is_worker, capped, 0.0),
+    )
     total = rows.sum(axis=0)
     rows[_IDLE] = np.maximum(1.0 - total, 0.0)
     rows /= np.maximum(total, 1.0)
@@ -177,8 +185,8 @@ def _shares(moment: Moment, before: Moment) -> NDArray[np.float64]:
 def _times(moment: Moment, before: Moment, word: int) -> Any:
     """Shares of the interval by figures of the system, which the sampler writes every 40 ms or more rarely."""
     old = len(before.tails.rows)
-    then = moment.headers[:, word].astype(np.float64)
-    grown = then.copy()
+    earlier = moment.headers[:, word].astype(np.float64)
+    grown = earlier.copy()
     grown[:old] -= before.headers[:, word]
     grown[old:] = 0.0
     grown *= 1e-9 / ((moment.now - before.now) * moment.tick_s)
@@ -188,15 +196,15 @@ def _times(moment: Moment, before: Moment, word: int) -> Any:
 def _state_codes(moment: Moment, shares: NDArray[np.float64] | None) -> NDArray[np.int64]:
     """What each lane does now, by place in `_STATES`; where nothing says so, what it mostly did."""
     tails, workers = moment.tails, moment.totals.state
-    off, could_run = np.zeros((2, len(workers)), np.bool_)
-    for lane, (is_off, is_ready, _) in moment.switched.items():
+    is_off_cpu, could_run = np.zeros((2, len(workers)), np.bool_)
+    for lane, (lacks_cpu, is_ready, _) in moment.switched.items():
         if lane < len(workers):
-            off[lane], could_run[lane] = is_off, is_ready
+            is_off_cpu[lane], could_run[lane] = lacks_cpu, is_ready
     mostly = np.full(len(workers), _BUSY) if shares is None else shares.argmax(axis=1)
-    inside = np.where(off | (mostly == _BLOCKED), _OFF_INSIDE[mostly], _ON_INSIDE[mostly])
+    inner_state = np.where(is_off_cpu | (mostly == _BLOCKED), _STATES_OFF_CPU[mostly], _STATES_ON_CPU[mostly])
     state = np.where(tails.is_awaiting, _JOIN, mostly)
-    state = np.where(tails.has_part | (workers == WorkerState.RUNS), inside, state)
-    state[off & could_run] = _CPU_WAIT
+    state = np.where(tails.has_part | (workers == WorkerState.RUNS), inner_state, state)
+    state[is_off_cpu & could_run] = _CPU_WAIT
     for worker, code in _WORKER_STATES.items():
         state[workers == worker] = code
     return state
@@ -204,11 +212,11 @@ def _state_codes(moment: Moment, shares: NDArray[np.float64] | None) -> NDArray[
 
 def _at_work(moment: Moment, states: list[str]) -> dict[int, list[int]]:
     """Lanes that are at work in each instance of a region, whom the others may wait for."""
-    found: dict[int, list[int]] = {}
+    working_lanes: dict[int, list[int]] = {}
     for lane, tail in enumerate(moment.tails.rows):
         if tail.part.ticks and states[lane] in ("busy", "cpu_wait", "lock", "tasks"):
-            found.setdefault(tail.part.instance, []).append(lane)
-    return found
+            working_lanes.setdefault(tail.part.instance, []).append(lane)
+    return working_lanes
 
 
 def _waits_for(moment: Moment, lane: int, state: str, at_work: dict[int, list[int]]) -> tuple[int, ...]:
@@ -234,8 +242,8 @@ def _top_subjects(moment: Moment, before: Moment | None) -> list[int]:
     at = {key: place for place, key in enumerate(before.subjects)}
     places = [(place, at[key]) for place, key in enumerate(moment.subjects) if key in at]
     if places:
-        now, then = zip(*places, strict=True)
-        grown[np.ix_(range(len(before.tails.rows)), now)] -= before.totals.by_lane[:, list(then)]
+        now, earlier = zip(*places, strict=True)
+        grown[np.ix_(range(len(before.tails.rows)), now)] -= before.totals.by_lane[:, list(earlier)]
     best = grown.argmax(axis=1)
     return [
         moment.subjects[place][1] if grown[lane, place] > 0 else -1

@@ -90,13 +90,13 @@ class Tails:
     @cached_property
     def ended_parts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Of lanes whose last part has ended and whose region runs: how long they worked in it, and since when they wait (infinite: they do not)."""
-        work, since = np.zeros(len(self.rows)), np.full(len(self.rows), np.inf)
+        work, waits_since = np.zeros(len(self.rows)), np.full(len(self.rows), np.inf)
         for lane, tail in enumerate(self.rows):
             if not tail.part.ticks and tail.last_end and tail.last_instance in self.running:
                 begin = self.running[tail.last_instance]
                 work[lane] = max(tail.last_end - begin, 0)
-                since[lane] = max(tail.last_end, begin)
-        return work, since
+                waits_since[lane] = max(tail.last_end, begin)
+        return work, waits_since
 
     @cached_property
     def is_awaiting(self) -> NDArray[np.bool_]:
@@ -105,8 +105,8 @@ class Tails:
 
     def open_times(self, now: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Work and waiting at the join, in ticks, of parts whose region has not ended: profile rows do not have them yet."""
-        work, since = self.ended_parts
-        return work + np.maximum(now - self.part_since, 0.0), np.maximum(now - since, 0.0)
+        work, waits_since = self.ended_parts
+        return work + np.maximum(now - self.part_since, 0.0), np.maximum(now - waits_since, 0.0)
 
 
 def tails_of(newest: Sequence[Records], before: Sequence[Tail]) -> list[Tail]:
@@ -126,11 +126,11 @@ def tails_of(newest: Sequence[Records], before: Sequence[Tail]) -> list[Tail]:
     ticks, instances = ends["ticks"].tolist(), ends["a"].tolist()
     tails = []
     for lane, old in enumerate(before):
-        since = oldest[lane]
-        region = _chosen(opened[0], lane, old.region, since)
-        part = _chosen(opened[1], lane, old.part, since)
-        inner = _chosen(opened[2], lane, old.inner, since)
-        scope = _chosen(opened[3], lane, old.scope, since)
+        oldest_ticks = oldest[lane]
+        region = _chosen(opened[0], lane, old.region, oldest_ticks)
+        part = _chosen(opened[1], lane, old.part, oldest_ticks)
+        inner = _chosen(opened[2], lane, old.inner, oldest_ticks)
+        scope = _chosen(opened[3], lane, old.scope, oldest_ticks)
         # Of equal ones the first: as `max` has it, and in less time.
         newest_of = region if region.ticks >= part.ticks else part
         newest_of = newest_of if newest_of.ticks >= inner.ticks else inner

@@ -131,7 +131,7 @@ class Life:
                 self._ended = select.poll()
                 self._ended.register(self._descriptor, select.POLLIN)
 
-    def goes_on(self) -> bool:
+    def is_running(self) -> bool:
         """Not, if it has ended or was killed, whether or not anybody has waited for it."""
         if self._ended is None:
             return is_alive(self._pid, self._start)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from trimtab.analysis.allocator_findings import LARGER_CACHES
 from trimtab.analysis.memory_findings import HUGE_PAGES, KEEP_MEMORY
-from trimtab.machine_files import Machine
 from trimtab.glibc import as_variable
+from trimtab.machine_files import Machine
 from trimtab.model.enumerations import Cause
 from trimtab.model.report import Finding
 from trimtab.tuning.multi_run import Start

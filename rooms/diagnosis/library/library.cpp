@@ -214,8 +214,8 @@ __attribute__((visibility("default"))) std::size_t trimtab_sums_before(const mom
   }
 }
 
-// How many different values there are, which are written where there is room for them; `failed` where there is none, or where
-// memory is short.
+// How many different values there are, which are written where there is room for them; `failed` where there is none, or
+// where memory is short.
 __attribute__((visibility("default"))) std::size_t trimtab_number_few(const std::int64_t* values, std::size_t count,
                                                                       std::int64_t* places, std::int64_t* to,
                                                                       std::size_t room) noexcept {

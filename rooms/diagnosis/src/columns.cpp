@@ -50,7 +50,9 @@ struct buckets {
 class few_values {
  public:
   explicit few_values(std::size_t most)
-      : m_most(most), m_slots(std::bit_ceil(2 * most + 2), nothing), m_shift(64U - static_cast<unsigned>(std::bit_width(m_slots.size() - 1))) {}
+      : m_most(most),
+        m_slots(std::bit_ceil(2 * most + 2), nothing),
+        m_shift(64U - static_cast<unsigned>(std::bit_width(m_slots.size() - 1))) {}
 
   // Empty where it is one too many.
   std::optional<std::size_t> number_of(std::int64_t value) {

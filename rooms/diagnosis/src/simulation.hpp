@@ -47,7 +47,8 @@ struct progress {
   std::uint32_t first_link = 0;  // those up to the next step's
   std::uint32_t missing = 0;     // steps that it waits for
   pool_index owner = no_pool;
-  // Before it begins: its place in the recorded order of its pool, or the lane that waits for it. Then the lane that does it.
+  // Before it begins: its place in the recorded order of its pool, or the lane that waits for it. Then the lane that does
+  // it.
   std::uint32_t where = no_lane;
 };
 
@@ -143,8 +144,7 @@ class simulation {
         [&](step_index at) { return m_steps[at].owner; });
     for (const std::vector<step_index>& own : m_of_pool) {
       m_pools.emplace_back(own.size());
-      for (std::size_t place = 0; place < own.size(); ++place)
-        m_steps[own[place]].where = static_cast<std::uint32_t>(place);
+      for (std::size_t place = 0; place < own.size(); ++place) m_steps[own[place]].where = static_cast<std::uint32_t>(place);
     }
     sort_links();
   }

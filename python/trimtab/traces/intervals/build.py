@@ -18,7 +18,7 @@ from trimtab.traces.intervals.holds import Holds
 from trimtab.traces.intervals.inside import Known, inside
 from trimtab.traces.intervals.lane_parts import LaneParts, parts_of
 from trimtab.traces.intervals.lookup import among
-from trimtab.traces.intervals.model import NO_LANE, Doing, Group, Integers, Intervals, Kind, Pace
+from trimtab.traces.intervals.model import NO_LANE, Doing, Group, Intervals, Kind, Pace
 from trimtab.traces.intervals.moments import ends_of_tasks, progress_of_tasks
 from trimtab.traces.intervals.mutexes import MutexWaits
 from trimtab.traces.intervals.numbered import NumberedTasks

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trimtab.model import Records
 from trimtab.model.enumerations import EventKind, WaitCause
+from trimtab.threads import of_each
 from trimtab.traces.columns import Groups, joined_columns, ordered, picked
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.intervals.lookup import lookup, values_at
@@ -44,7 +45,9 @@ class Gifts:
 
         `tasks`: whose ends are what others depend on.
         """
-        tables = [table for at, parts in enumerate(lanes) for table in _gifts_of(parts, at)]
+        events = sum(len(parts.lane.events) for parts in lanes)
+        of_lanes = of_each(lambda at: _gifts_of(lanes[at], at), range(len(lanes)), events)
+        tables = [table for own in of_lanes for table in own]
         tables += [table for parts in others for table in _gifts_of(parts, NO_LANE)]
         tables += [_ends_awaited(parts, tasks) for parts in lanes if tasks is not None]
         columns = joined_columns(tables)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model.enumerations import EventKind, WaitCause
+from trimtab.threads import of_each
+from trimtab.traces.columns import joined_columns
 from trimtab.traces.intervals.lane_parts import LaneParts
 from trimtab.traces.tasks.model import Integers
 
@@ -27,8 +29,8 @@ class TaskEvents:
 
     @staticmethod
     def of(lanes: Sequence[LaneParts], kind: EventKind) -> TaskEvents:
-        tables = [_events(parts, kind) for parts in lanes]
-        return TaskEvents(*(np.concatenate([table[column] for table in tables]) for column in range(5)))
+        rows = sum(len(parts.lane.events) for parts in lanes)
+        return TaskEvents(*joined_columns(of_each(lambda parts: _events(parts, kind), lanes, rows)))
 
 
 def _events(

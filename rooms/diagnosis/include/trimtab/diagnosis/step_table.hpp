@@ -1,4 +1,5 @@
-// Steps and links in columns of the caller's, as python/trimtab/analysis/compiled.py has them: replayed without a copy of them.
+// Steps and links in columns of the caller's, as python/trimtab/analysis/compiled.py has them: replayed without a copy of
+// them.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@
 
 namespace trimtab::diagnosis {
 
-// Steps of a lane are in the order in which it does them. Faster where links are in the order of the step that they come from,
-// those from its begin first, and the shortest first.
+// Steps of a lane are in the order in which it does them. Faster where links are in the order of the step that they come
+// from, those from its begin first, and the shortest first.
 struct step_table {
   std::size_t count;
   const std::int64_t *duration_ns, *lead_ns, *recorded_begin_ns;
