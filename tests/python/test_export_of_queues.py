@@ -51,7 +51,12 @@ def test_the_table_says_when_and_why_it_left(tmp_path: Path) -> None:
     folder = exported(queued_run(tmp_path / "run"), "csv", tmp_path / "csv")
     with (folder / "events.csv").open(newline="") as file:
         (left,) = [row for row in csv.DictReader(file) if row["kind"] == "parcel_left"]
-    assert (left["time_ns"], left["detail"], left["a"], left["b"]) == ("5000", "time", str(PARCEL), str(MESSAGE))
+    assert (left["time_ns"], left["detail"], left["a"], left["b"]) == (
+        "5000",
+        "time",
+        str(PARCEL),
+        str(MESSAGE),
+    )
     assert left["pid"] == "100" and not left["duration_ns"]
 
 
@@ -71,7 +76,10 @@ def test_chrome_has_the_same_moment(tmp_path: Path) -> None:
     )
     (left,) = [one for one in events if one["name"] == LEAVES]
     assert (left["ph"], left["ts"], left["pid"]) == ("i", 5.0, 100)
-    assert {name: int(value) for name, value in left["args"].items()} == {"parcel": PARCEL, "message": MESSAGE}
+    assert {name: int(value) for name, value in left["args"].items()} == {
+        "parcel": PARCEL,
+        "message": MESSAGE,
+    }
 
 
 def test_an_archive_has_the_message_once_from_where_it_was_sent(tmp_path: Path) -> None:

@@ -88,11 +88,11 @@ def test_a_lock_of_two_places_has_one_number_and_one_order(tmp_path: Path) -> No
     run = write_run(tmp_path / "run", ProcessFiles([LaneFile([], first), LaneFile([], second)], names))
     had, released = [], []
     with otf2.reader.open(str(exported(run, tmp_path / "archive") / "traces.otf2")) as trace:
-        for _, one in trace.events:
-            if isinstance(one, ThreadAcquireLock):
-                had.append((one.lock_id, one.acquisition_order))
-            if isinstance(one, ThreadReleaseLock):
-                released.append((one.lock_id, one.acquisition_order))
+        for _, call in trace.events:
+            if isinstance(call, ThreadAcquireLock):
+                had.append((call.lock_id, call.acquisition_order))
+            if isinstance(call, ThreadReleaseLock):
+                released.append((call.lock_id, call.acquisition_order))
     (lock, first_turn), (same_lock, second_turn), *by_place = had
     assert lock == same_lock and (first_turn, second_turn) == (1, 2)
     assert by_place == [(9, 1), (8, 1)] and lock not in (8, 9)

@@ -133,13 +133,12 @@ class Chains:
             most_lead_ns=_queued_leads(self._tasks, is_queued),
         )
 
-
     def bound_ns(self, subject: int) -> float:
         """How much longer or shorter the run could be: which of these tasks a worker would take last is not recorded."""
         is_waiting = np.zeros(len(self._steps), np.bool_)
         is_waiting[self._steps.links.to_step[self._is_input]] = True
-        own = work_of_steps(self._steps)[is_waiting & (self._subject == subject)]
-        return float(own.max(initial=0.0)) * (1.0 - 1.0 / max(self._steps.workers, 1))
+        work = work_of_steps(self._steps)[is_waiting & (self._subject == subject)]
+        return float(work.max(initial=0.0)) * (1.0 - 1.0 / max(self._steps.workers, 1))
 
 
 class Making:

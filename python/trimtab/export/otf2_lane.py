@@ -76,9 +76,7 @@ class LaneCalls:
         entries: of locks: in which turn each was, and which lock it was; None: there are none.
     """
 
-    def __init__(
-        self, view: View, lane: Lane, teams: Teams, entries: tuple[ByEntry, ByEntry] | None
-    ) -> None:
+    def __init__(self, view: View, lane: Lane, teams: Teams, entries: tuple[ByEntry, ByEntry] | None) -> None:
         self._view, self._lane, self._teams, self._entries = view, lane, teams, entries
         self._regions: dict[int, int] = {}
         self._task_begins: Integers = np.empty(0, np.int64)

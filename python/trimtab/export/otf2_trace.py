@@ -70,8 +70,8 @@ class Otf2:
             locations[lane.id] = location
             if rank is not None:
                 self._rank_locations.setdefault(rank, location)
-            own = (turns[lane.id], locks[lane.id]) if lane.id in turns else None
-            self._lane(view, lane, (location, group), LaneCalls(view, lane, teams, own), advance)
+            lock_columns = (turns[lane.id], locks[lane.id]) if lane.id in turns else None
+            self._lane(view, lane, (location, group), LaneCalls(view, lane, teams, lock_columns), advance)
         self._teams.append((f"threads of {name}", members))
         self._counters(view, group, locations)
 
