@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import Run
 from reports import checked
 
 LOGS = Path(__file__).parents[1] / "spark" / "logs"
@@ -45,6 +46,19 @@ def test_logs_are_compared() -> None:
     assert compared["total"]["barrier_wait"]["difference"] > 0
     regions = {region["name"]: region["wall_s"]["difference"] for region in compared["regions"]}
     assert regions["stage 1: sum at make_logs.py:43"] > 2
+
+
+def test_a_run_with_several_applications_says_which_one_it_reports(run: Run, tmp_path: Path) -> None:
+    """Stages and executors of all have the same numbers."""
+    observed = run("/bin/true")
+    for number, name in enumerate(("sql.gz", "skew.gz")):
+        folder = observed.directory / "spark-events"
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_bytes((LOGS / name).read_bytes())
+        missing = [row for row in observed.report()["unavailable"] if "applications" in row["what"]]
+        assert ["2 event logs" in row["why"] and "skew.gz" in row["why"] for row in missing] == [
+            True
+        ] * number
 
 
 @pytest.mark.parametrize("to", ["chrome", "perfetto", "csv"])

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ MANAGER = "trimtab.spark.pooled.PooledShuffleManager"
 KINDS = ("index", "data", "temporary", "other")
 # Executors of a busy machine take long to start; nothing here waits for that time to pass.
 TIMEOUT_S = 540
+# Of class files.
+JAVA_8 = 52
 
 pytestmark = [
     pytest.mark.usefixtures("spark_home"),
@@ -162,3 +165,20 @@ def test_the_pool_alone(tmp_path: Path) -> None:
     done = subprocess.run(checks, capture_output=True, text=True, timeout=TIMEOUT_S, env=environment)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 11
+
+
+def test_classes_that_spark_loads_by_name_are_for_java_8_too() -> None:
+    """Spark 3 also runs with Java 8 and 11: a class for a later one would end the application."""
+    names = [
+        "TrimtabPlugin",
+        "TrimtabDriver",
+        "TrimtabExecutor",
+        "TaskTag",
+        "JavaVersion",
+        "SparkVersion",
+        "ShippedJar",
+    ]
+    names += ["policy/Policies", "pooled/PooledShuffleManager", "pooled/PooledBlockResolver", "PoolNote"]
+    with zipfile.ZipFile(spark_plugin()) as jar:
+        versions = {name: jar.read(f"trimtab/spark/{name}.class")[7] for name in names}
+    assert versions == dict.fromkeys(names, JAVA_8)

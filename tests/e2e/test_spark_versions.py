@@ -1,4 +1,4 @@
-"""Versions of Spark that the plug-in has no classes for: everything is as without it, and one line of each JVM's log says so."""
+"""Versions of Spark other than ours: shuffle files are pooled where there are classes for it; what there are none for is as without the plug-in, and one line of each JVM's log says so."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from spark_jvms import QUICK_JAVA
 
 PYTHON = os.environ.get("TRIMTAB_OTHER_SPARK", "")
 PROGRAM = """\
@@ -22,6 +23,9 @@ context.stop()
 """
 
 
+POOLED = ("3.5",)
+
+
 @pytest.mark.skipif(
     not PYTHON, reason="set TRIMTAB_OTHER_SPARK to a Python with a pyspark of another version, as 3.5"
 )
@@ -31,24 +35,34 @@ def test_another_version_runs_as_it_is_and_says_so(tmp_path: Path) -> None:
     program.write_text(PROGRAM)
     options = ["--spark-pooled", "--spark-persist", "--spark-speculation", "--spark-partitions"]
     command = [sys.executable, "-m", "trimtab", "run", "-q", *options, "-o", str(run), "--"]
+    always = "--conf spark.trimtab.pooledShuffle.minimumOpenMicroseconds=0 pyspark-shell"
     done = subprocess.run(
-        [*command, PYTHON, str(program), str(tmp_path)], capture_output=True, text=True, timeout=500
+        [*command, PYTHON, str(program), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        env={**os.environ, **QUICK_JAVA, "PYSPARK_SUBMIT_ARGS": always},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.startswith("[4000, 4000, 4000, 4000, 4000] ")
     version = ".".join(done.stdout.split()[-1].split(".")[:2])
     lines = [line for line in done.stderr.splitlines() if "Trimtab:" in line]
-    assert [line.partition("Trimtab: ")[2].partition(":")[0] for line in lines] == [
-        "shuffle files are not pooled",
-        "no policy decides about this application",
-    ]
-    assert all(f"Spark {version} is not one of" in line for line in lines)
+    reasons = [line.partition("Trimtab: ")[2].partition(":")[0] for line in lines]
+    without_pool = [] if version in POOLED else ["shuffle files are not pooled"]
+    assert reasons == [*without_pool, "no policy decides about this application"]
+    assert all(f"Spark {version} is not" in line for line in lines)
     printed = subprocess.run(
         [sys.executable, "-m", "trimtab", "report", str(run), "--json"], capture_output=True, check=True
     )
     report = json.loads(printed.stdout)
     assert report["spark"]["version"].startswith(version)
-    assert report["decisions"] == []
+    pools = [row["process"] for row in report["decisions"] if row["subject"] == "shuffle files"]
+    assert pools == ["executor driver"] * (version in POOLED) and len(report["decisions"]) == len(pools)
     # The log and the counted calls need none of Spark's own classes.
     assert [stage["blocks"] for stage in report["stages"]][1:] == [24] * 5
-    assert sum(row["count"] for row in report["storage"] if row["group"] == "shuffle 0 data") > 0
+    reads = [
+        row for row in report["storage"] if row["file_class"] == "shuffle read" and row["call"] == "open"
+    ]
+    opens = sum(row["count"] for row in reads if row["group"] == "shuffle 0 data")
+    # Six data files, each opened once for its pool, or for each block of five jobs.
+    assert opens == (6 if version in POOLED else 5 * 24)

@@ -71,7 +71,9 @@ def build_spark_run(run: Run, log: Log, advance: Advance = lambda _: None) -> Re
         RunError: the log cannot be read.
     """
     inside, report = build(run), build_spark(log, advance)
-    storage = _with_readers(_renamed(inside.storage, run))
+    others = _other_applications(run, log)
+    # The stages and executors of all applications have the same numbers: calls on files cannot be told apart.
+    storage = () if others else _with_readers(_renamed(inside.storage, run))
     names = {
         process.directory.name: _name(process) for process in run.processes if _EXECUTOR in process.facts
     }
@@ -84,6 +86,7 @@ def build_spark_run(run: Run, log: Log, advance: Advance = lambda _: None) -> Re
         counters=tuple(_counter(row, names) for row in inside.counters if row.process in names),
         findings=tuple(sorted(_joined(findings), key=lambda row: -row.gain_s)),
         unavailable=(
+            *others,
             *_still_unavailable(report, storage),
             *_dropped(run),
             *_without_pool(run, names),
@@ -148,6 +151,19 @@ def _still_unavailable(report: Report, storage: tuple[StorageCalls, ...]) -> lis
     if not storage:
         return list(report.unavailable)
     return [row for row in report.unavailable if not row.what.startswith("opens of files")]
+
+
+def _other_applications(run: Run, log: Log) -> list[Unavailable]:
+    """An entry, if the program has started Spark more than once."""
+    folder = spark_event_logs(run.directory)
+    try:
+        count = len(logs_at(folder)) if log.path.parent == folder else 1
+    except (RunError, OSError):
+        count = 1
+    if count == 1:
+        return []
+    why = f"this run has {count} event logs, and this is the report of {log.path.name}"
+    return [Unavailable("the other applications, and calls on files", why, f"trimtab spark {folder}")]
 
 
 def _pools(run: Run, names: dict[str, str]) -> list[Decision]:
