@@ -75,7 +75,7 @@ int main(int count, char** arguments) {
 """
 
 # Arguments; for each process, in the order of their lines: its steering threads, and whether it has a folder. The child of a
-# fork is recorded once it has a lane, and runs as without steering.
+# fork is recorded once it has a lane, and runs as without steering. (GCC's runtime has no teams in the child of a process that had.)
 CASES = {
     "nothing": (("",), [(0, False)]),
     "a team": (("t",), [(1, True)]),
@@ -87,7 +87,6 @@ CASES = {
     "fork": (("f",), [(0, None), (0, False)]),
     "fork, then a team": (("ft",), [(0, True), (0, False)]),
     "a team, then fork": (("tf",), [(0, None), (1, True)]),
-    "a team, fork, and another team": (("tft",), [(0, True), (1, True)]),
 }
 
 
@@ -110,7 +109,7 @@ def test_only_processes_with_lanes_are_steered(
         history = tmp_path / f"{case}.sqlite"
         remember(history, program, arguments, "somewhere else", {"chunk": "8"})
         watched = run(program, *arguments, options=options(mode, history))
-        assert watched.done.returncode == (137 if "k" in arguments[0] else 0), (case, watched.done.stderr)
+        assert watched.done.returncode == (-9 if "k" in arguments[0] else 0), (case, watched.done.stderr)
         lines = [tuple(map(int, line.split())) for line in watched.done.stdout.splitlines()]
         assert [steered for _, steered in lines] == [steered for steered, _ in expected], case
         processes = watched.report()["processes"]
@@ -118,7 +117,9 @@ def test_only_processes_with_lanes_are_steered(
         # Images of a process are numbered, those with a folder and the others.
         with_folder = [pid for (pid, _), (_, has_folder) in zip(lines, expected, strict=True) if has_folder]
         assert sorted(int(folder.split("-")[-2]) for folder in folders) == sorted(with_folder), case
-        recorded = [pid for (pid, _), (_, has_folder) in zip(lines, expected, strict=True) if has_folder is not None]
+        recorded = [
+            pid for (pid, _), (_, has_folder) in zip(lines, expected, strict=True) if has_folder is not None
+        ]
         assert sorted(process["pid"] for process in processes) == sorted(recorded), case
         assert watched.decisions_but_moves() == [] or mode == "shuffle", case
 

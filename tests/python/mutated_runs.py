@@ -184,11 +184,16 @@ def _script(folder: Path) -> Path:
         early_sample(3.0, 1, 42.0),
         unavailable("energy", "no meter", "none"),
     ]
-    script = write_run(folder, ProcessFiles([LaneFile([*team_of(1, 5.0, [5.0])])], [subject(1)], parallel=5.0))
+    script = write_run(
+        folder, ProcessFiles([LaneFile([*team_of(1, 5.0, [5.0])])], [subject(1)], parallel=5.0)
+    )
     (folder / "100-0").rename(folder / "node0-100-0")
     listed = [
         ProcessFiles(names=names, pid=90, command=b"sh\0-c\0:\0"),
-        *(ProcessFiles(names=names, pid=pid, begin=pid / 100, wall=0.1, command=b"sed\0") for pid in range(101, 106)),
+        *(
+            ProcessFiles(names=names, pid=pid, begin=pid / 100, wall=0.1, command=b"sed\0")
+            for pid in range(101, 106)
+        ),
         ProcessFiles(names=names, pid=103, begin=5.0, wall=0.1, state=3, command=b"awk\0"),
         ProcessFiles(names=names, pid=100),
         ProcessFiles(pid=107, ended=False),

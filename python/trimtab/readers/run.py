@@ -135,7 +135,9 @@ def _add_pages(
             ):
                 image += 1
             images[stem] = image + 1
-            read[f"{stem}-{image}"] = _read_process(folder / f"{stem}-{image}", process, names)
+            read[f"{stem}-{image}"] = _read_process(
+                folder / f"{stem}-{image}", process, names, has_folder=False
+            )
         except RunError as error:
             left_out.append(_left_out(f"process of {page.place}", error))
 
@@ -190,7 +192,7 @@ def _lost(subject_text: str, error: RunError) -> Unavailable:
     )
 
 
-def _read_process(directory: Path, process: File, names_file: File) -> Process:
+def _read_process(directory: Path, process: File, names_file: File, has_folder: bool = True) -> Process:
     head = second_header(process, layout.PROCESS_HEADER)
     for name, smallest, largest in _PLAUSIBLE:
         if not smallest <= head[name] <= largest:
@@ -205,11 +207,11 @@ def _read_process(directory: Path, process: File, names_file: File) -> Process:
     )
     lost: list[Unavailable] = []
     lost += _lost_names(names_file)
-    lanes = tuple(
-        lane for path in _lane_files(directory) if (lane := _read_lane_or_leave_out(path, lost)) is not None
-    )
+    # There may be 100,000 processes in a list: nothing is looked for where nothing can be.
+    lane_files = _lane_files(directory) if has_folder else []
+    lanes = tuple(lane for path in lane_files if (lane := _read_lane_or_leave_out(path, lost)) is not None)
     counters, switches, decisions, storage = (
-        _read_optional(directory / f"{kind}.tt", kind, lost)
+        _read_optional(directory / f"{kind}.tt", kind, lost) if has_folder else _empty(kind)
         for kind in ("counters", "switches", "decisions", "storage")
     )
     return Process(

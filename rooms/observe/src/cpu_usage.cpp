@@ -12,8 +12,8 @@ namespace {
 cpu_usage usage_of(__rusage_who who) noexcept {
   rusage usage{};
   if (!base::may_call_system() || getrusage(who, &usage) != 0) return {};
-  return {base::nanoseconds_of(usage.ru_utime), base::nanoseconds_of(usage.ru_stime), static_cast<std::uint64_t>(usage.ru_minflt),
-          static_cast<std::uint64_t>(usage.ru_majflt)};
+  return {base::nanoseconds_of(usage.ru_utime), base::nanoseconds_of(usage.ru_stime),
+          static_cast<std::uint64_t>(usage.ru_minflt), static_cast<std::uint64_t>(usage.ru_majflt)};
 }
 
 std::uint64_t difference(std::uint64_t later, std::uint64_t earlier) noexcept {

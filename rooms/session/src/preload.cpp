@@ -49,8 +49,7 @@ void child_after_fork() noexcept {
     if (chosen.is_interleaved) interleave_memory();
     if (chosen.steering.is_on()) chosen.sampler.ticked = steering_ticked;
     observe::sampler_configure(chosen.sampler);
-    // Steering has files in the process's folder.
-    chosen.recorder.is_listed = !chosen.steering.is_on();
+    chosen.recorder.is_listed = true;
     chosen.recorder.lane_opened = lane_opened;
     chosen.recorder.lane_closed = observe::sampler_lane_closed;
     if (observe::the_recorder.open(chosen.recorder) == 0) {

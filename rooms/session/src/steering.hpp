@@ -10,7 +10,7 @@ namespace trimtab::session {
 void steering_configure(const steering_options& chosen) noexcept;
 // Begins it and starts its thread when it is the first. What cannot be set up is told to the run; nothing changes then.
 void steering_lane_opened() noexcept;
-void steering_ticked() noexcept;       // by another thread, every so often
+void steering_ticked() noexcept;  // by another thread, every so often
 // Orderly end: trials are undone, what was learnt is written. Waits for the thread at most 100 ms. Idempotent.
 void steering_stop() noexcept;
 // The same, and waits for up to two seconds: no thread of ours may be left. False: one is.

@@ -78,8 +78,7 @@ void steering_parts::turn_off() noexcept {
 
 void steering_parts::add(const steer::policy_description& description, const std::string& folder) {
   const auto key = [this](const steer::subject_info& subject) { return m_registry.key_of(subject.id); };
-  steer::made_policy fresh =
-      make_policy(description, {m_built.settings, key, openmp::same_points}, exchange_in(folder));
+  steer::made_policy fresh = make_policy(description, {m_built.settings, key, openmp::same_points}, exchange_in(folder));
   if (!fresh.mistake.empty())
     the_recorder.unavailable("a tunable of --threads", fresh.mistake.c_str(),
                              "docs/reference/thread-policies.md lists them");
