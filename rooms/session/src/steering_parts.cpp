@@ -61,7 +61,7 @@ steering_parts::steering_parts(const steering_options& chosen, std::vector<steer
           }) {}
 
 void steering_parts::begin_in(const std::string& folder) {
-  m_by_hand.emplace(steer::manual_panel::place{folder}, m_knobs);
+  m_by_hand = std::make_unique<steer::manual_panel>(steer::manual_panel::place{folder}, m_knobs);
   for (const steer::policy_description& policy : m_built.policies) add(policy, folder);
   if (m_outside != nullptr && !m_fits_threads) m_machine.emplace();
   if (the_recorder.options().has_snapshots) m_recorded = recording_into(folder);

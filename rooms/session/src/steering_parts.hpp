@@ -57,7 +57,7 @@ class steering_parts {
   bool m_is_turned_on = false;
   steer::board m_knobs;
   steer::decision_record m_record;
-  std::optional<steer::manual_panel> m_by_hand;  // from begin_in on
+  std::unique_ptr<steer::manual_panel> m_by_hand;  // from begin_in on
   bool m_has_told_of_panel = false;
   steer::knob_registry m_registry;
   const knob_sources m_sources;
