@@ -74,7 +74,7 @@ const SHORT_NAME = 40;
 
 /** A long name without what template arguments say, as the tables of the command show it (python/trimtab/text/names.py). */
 export function shortName(name: string): string {
-  if (name.length <= SHORT_NAME || !name.includes("<") || OPERATORS.some((word) => name.includes(word))) return name;
+  if (name.length <= SHORT_NAME || name.indexOf("<") < 1 || OPERATORS.some((word) => name.includes(word))) return name;
   let kept = "";
   let depth = 0;
   for (const letter of name) {

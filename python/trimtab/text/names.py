@@ -17,7 +17,7 @@ def short_name(name: str) -> str:
     >>> short_name("std::vector<std::pair<int, std::less<int>>, std::allocator<int>>::push_back")
     'std::vector<…>::push_back'
     """
-    if len(name) <= _SHORT or "<" not in name or any(word in name for word in _OPERATORS):
+    if len(name) <= _SHORT or name.find("<") < 1 or any(word in name for word in _OPERATORS):
         return name
     kept, depth = [], 0
     for letter in name:

@@ -81,7 +81,7 @@ TEST(step_table, is_replayed_as_the_same_program) {
     const auto [program, input] = random_program(seed, 4, 2);
     const step_table table = input.table(4, 2);
     const auto expected = replay(program), found = replay(table);
-    ASSERT_TRUE(expected && found) << seed;
+    if (!expected || !found) GTEST_FAIL() << seed;
     ASSERT_EQ(found->begin_ns, expected->begin_ns) << seed;
     ASSERT_EQ(found->lane, expected->lane) << seed;
     ASSERT_EQ(replayed_end_ns(table), expected->end_ns) << seed;
@@ -114,7 +114,7 @@ TEST(step_table, a_lane_takes_steps_of_a_pool_before_its_own) {
   input.add({.duration_ns = 10, .pool = 0}, no_lane);
   input.add({.duration_ns = 5, .pool = 0}, 0);
   const auto result = replay(input.table(1, 0));
-  ASSERT_TRUE(result);
+  if (!result) GTEST_FAIL();
   EXPECT_EQ(result->begin_ns, (std::vector<std::int64_t>{0, 10}));
 }
 
