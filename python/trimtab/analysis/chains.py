@@ -126,7 +126,7 @@ def _lengths(intervals: Intervals, charges: compiled.Table, order: Integers, cla
         [cause_of_charge(intervals, charges, at)[0] is BlameCause.DEPENDENCE_CHAIN for at in first.tolist()],
         np.bool_,
     )
-    # Charges of a class are of waits of one group.
+    # All waits of a class belong to one group.
     doings = [intervals.groups[group].doing for group in intervals.group[waits[first]].tolist()]
     is_last = is_chain & np.array([doing is Doing.NO_FURTHER_TASK for doing in doings], np.bool_)
     is_for_tasks = is_chain & np.array([doing in _FOR_TASKS for doing in doings], np.bool_)

@@ -17,7 +17,7 @@ from trimtab.launcher.spark_settings import (
     CLASS_PATH,
     DEPLOY_MODE,
     MASTER,
-    SUBMITTERS,
+    is_submitter,
     options_and_program,
     replaces_class_path,
     users_settings,
@@ -106,11 +106,11 @@ def spark_start(
         consents: What the user consents to.
     """
     script = _script_of(argv)
-    is_submitter = Path(argv[0]).name in SUBMITTERS
-    if not is_submitter and not (Path(argv[0]).name.startswith("python") and "pyspark" in script):
+    is_spark = is_submitter(argv)
+    if not is_spark and not (Path(argv[0]).name.startswith("python") and "pyspark" in script):
         return None
     added = _Added(settings_of(environment.get(SETTINGS_VARIABLE, "")), tuple(consents))
-    return _start(_Program(argv, script, is_submitter), directory, environment, added)
+    return _start(_Program(argv, script, is_spark), directory, environment, added)
 
 
 def settings_of(text: str) -> dict[str, str]:
@@ -258,8 +258,7 @@ def _why_not(program: _Program, user: Mapping[str, str], environment: Mapping[st
 
 def _script_of(argv: list[str]) -> str:
     """The text of the Python file that is started; "": there is none that can be read."""
-    is_submitter = bool(argv) and Path(argv[0]).name in SUBMITTERS
-    words = options_and_program(argv)[1][:1] if is_submitter else argv[1:]
+    words = options_and_program(argv)[1][:1] if is_submitter(argv) else argv[1:]
     for word in words:
         if word.endswith(".py"):
             try:

@@ -13,7 +13,7 @@ from trimtab.files import FileKind, read_text
 from trimtab.model import RunError
 
 SUBMIT = "spark-submit"
-SUBMITTERS = (SUBMIT, "spark-shell", "spark-sql", "pyspark")
+_SUBMITTERS = (SUBMIT, "spark-shell", "spark-sql", "pyspark")
 MASTER, DEPLOY_MODE = "spark.master", "spark.submit.deployMode"
 CLASS_PATH = "SPARK_DIST_CLASSPATH"
 _OPTIONS = {"--master": MASTER, "--deploy-mode": DEPLOY_MODE}
@@ -27,10 +27,14 @@ _FILE = FileKind("settings of Spark", 1 << 20, RunError, follows_links=True)
 _CLASS_PATH_IS_SET = re.compile(rf"^[^#\n]*\b{CLASS_PATH}=(.*)$", re.MULTILINE)
 
 
+def is_submitter(argv: list[str]) -> bool:
+    """Whether spark-submit or one of its kin is started."""
+    return bool(argv) and Path(argv[0]).name in _SUBMITTERS
+
+
 def users_settings(argv: list[str], environment: Mapping[str, str]) -> dict[str, str]:
     """Settings of the user's own: of a program of Spark, or of any that will be started in this environment."""
-    is_submitter = bool(argv) and Path(argv[0]).name in SUBMITTERS
-    arguments = options_and_program(argv)[0] if is_submitter else submit_arguments(environment)
+    arguments = options_and_program(argv)[0] if is_submitter(argv) else submit_arguments(environment)
     master = {MASTER: environment["MASTER"]} if environment.get("MASTER") else {}
     return master | _defaults(argv, arguments, environment) | _settings_in(arguments)
 

@@ -72,7 +72,7 @@ def build_spark_run(run: Run, log: Log, advance: Advance = lambda _: None) -> Re
     """
     inside, report = build(run), build_spark(log, advance)
     others = _other_applications(run, log)
-    # The stages and executors of all applications have the same numbers: calls on files cannot be told apart.
+    # Every application numbers its stages and executors from 0, so nothing says whose a call on a file is.
     storage = () if others else _with_readers(_renamed(inside.storage, run))
     names = {
         process.directory.name: _name(process) for process in run.processes if _EXECUTOR in process.facts

@@ -1,4 +1,4 @@
-// A set of numbers of which the least is taken.
+// A set of numbers. It gives back the smallest one first.
 #pragma once
 
 #include <algorithm>

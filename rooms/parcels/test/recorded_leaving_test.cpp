@@ -59,7 +59,7 @@ class silent_sink final : public parcel_sink, public message_sink {
 void receive_nothing(const arrival&) {}
 constexpr parcel_kind traced_kind{.signature = 31, .receive = receive_nothing, .label = "traced"};
 
-// A locality that sends, and a transport that receives only when it is told to.
+// A locality that sends, and a transport that receives only when the test says so.
 class traced_sender {
  public:
   explicit traced_sender(const coalescing& settings) {

@@ -91,7 +91,7 @@ void report_failure(const char* reason) noexcept {
   the_recorder.unavailable("tuning", reason, "the program runs as it would without");
 }
 
-// nullptr: it cannot be; that is told. It has no effect on the program yet.
+// Changes nothing in the program yet. nullptr: it failed, and the run says why.
 steering_state* set_up(const steering_options& chosen) noexcept {
   try {
     auto fresh = std::make_unique<steering_state>();

@@ -8,7 +8,7 @@ namespace trimtab::session {
 
 // While the library loads, the recorder being open. Steering is set up by the first lane: most processes have none.
 void steering_configure(const steering_options& chosen) noexcept;
-// Begins it and starts its thread when it is the first. What cannot be set up is told to the run; nothing changes then.
+// The first lane begins steering and starts its thread. If that fails, the run says why and the program is not changed.
 void steering_lane_opened() noexcept;
 void steering_ticked() noexcept;  // by another thread, every so often
 // Orderly end: trials are undone, what was learnt is written. Waits for the thread at most 100 ms. Idempotent.
