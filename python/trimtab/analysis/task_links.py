@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.readers.files import release_pages
 from trimtab.traces import Trace
-from trimtab.traces.arrows import Placed, edges_of
+from trimtab.traces.arrows import Placed, pairs_of
 from trimtab.traces.columns import ordered
 
 Integers = NDArray[np.int64]
@@ -34,25 +33,32 @@ class Links:
 
 def links_of(trace: Trace, lanes: tuple[int, ...]) -> Links:
     """All arrows of a process between these lanes: what was created, given and made ready, and where tasks went on."""
-    edges = edges_of(trace.process)
-    from_lane, from_ns = _ends(trace, edges.froms, lanes)
-    to_lane, to_ns = _ends(trace, edges.tos, lanes)
-    del edges
-    is_known = (from_lane >= 0) & (to_lane >= 0)
-    links = Links(from_ns, to_ns, from_lane, to_lane)
-    links = links if is_known.all() else links.pick(is_known)
+    columns = [[np.empty(0, np.int64)] for _ in range(4)]
+    for _, froms, tos in pairs_of(trace.process):
+        from_lane, to_lane = _lanes_of(froms, lanes), _lanes_of(tos, lanes)
+        is_known = (from_lane >= 0) & (to_lane >= 0)
+        for column, values in zip(
+            columns, (_ns_of(froms, trace), _ns_of(tos, trace), from_lane, to_lane), strict=True
+        ):
+            column.append(values if is_known.all() else values[is_known])
+        del froms, tos
+    links = Links(*map(np.concatenate, columns))
     return links.pick(ordered(links.from_ns, np.zeros(len(links), np.int64)))
 
 
-def _ends(trace: Trace, events: Placed, lanes: tuple[int, ...]) -> tuple[Integers, Integers]:
-    """Lane (-1: none of these) and time of these events."""
-    lane_of, ticks = np.full(len(events), -1, np.int64), np.zeros(len(events), np.int64)
-    start = int(trace.process.header["start_ticks"])
-    by_id = {lane.id: lane for lane in trace.process.lanes}
-    numbers = np.ascontiguousarray(events["lane"])
-    for place, number in enumerate(lanes):
-        own = np.flatnonzero(numbers == number)
-        lane_of[own] = place
-        ticks[own] = by_id[number].events["ticks"][events["at"][own]].astype(np.int64) - start
-        release_pages(by_id[number].events)
-    return lane_of, np.rint(np.maximum(ticks, 0) * trace.process.ns_per_tick).astype(np.int64)
+def _lanes_of(events: Placed, lanes: tuple[int, ...]) -> Integers:
+    """Where the lane of each event is among `lanes`; -1: it is none of these."""
+    order = np.argsort(np.asarray(lanes, np.int64))
+    ascending = np.asarray(lanes, np.int64)[order]
+    numbers = np.ascontiguousarray(events["lane"]).astype(np.int64)
+    at = np.searchsorted(ascending, numbers)
+    is_among = at < len(ascending)
+    is_among[is_among] = ascending[at[is_among]] == numbers[is_among]
+    places = np.full(len(events), -1, np.int64)
+    places[is_among] = order[at[is_among]]
+    return places
+
+
+def _ns_of(events: Placed, trace: Trace) -> Integers:
+    ticks = events["ticks"].astype(np.int64) - int(trace.process.header["start_ticks"])
+    return np.rint(np.maximum(ticks, 0) * trace.process.ns_per_tick).astype(np.int64)

@@ -7,7 +7,7 @@ and its place in the lane's stream; viewers draw them from and to what these eve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
@@ -133,30 +133,38 @@ class Edges:
 
 def edges_of(process: Process) -> Edges:
     """All edges in a process of which both ends are recorded."""
+    pairs = list(pairs_of(process))
+    froms, tos = (np.concatenate([pair[side] for pair in pairs]) for side in (1, 2))
+    kind = np.concatenate([np.broadcast_to(np.int64(kind), len(froms)) for kind, froms, _ in pairs])
+    return Edges(kind, froms, tos)
+
+
+def pairs_of(process: Process) -> Iterator[tuple[int | Integers, Placed, Placed]]:
+    """The same, a few kinds at a time, which takes less memory: kind (of all, or of each), and both ends."""
     parts = _Parts.of(process)
     edges, created = _placed(process, (EventKind.EDGE,)), _placed(process, (EventKind.TASK_CREATED,))
-    ready = _placed(process, (EventKind.TASK_READY,))
     # Whoever received a parcel has made its task, but the cause is the sender.
     received = _placed(process, (EventKind.PARCEL_RECEIVED,))["a"]
-    if len(received):
-        created, ready = (placed[~np.isin(placed["a"], received)] for placed in (created, ready))
-    resumed_by_other = edges[edges["arg"] != WaitCause.OTHER]
-    enabled = _enabled(ready, created)
-    given = parts.led_to_by(resumed_by_other, parts.next(resumed_by_other["b"], resumed_by_other["ticks"]))
-    pairs: list[tuple[int | Integers, tuple[Placed, Placed]]] = [
-        (EdgeKind.LOCK, _handed_over(process)),
-        (EdgeKind.DEPENDS, _dependences(parts, edges[edges["arg"] == WaitCause.OTHER])),
-        (EdgeKind.CREATES, parts.led_to_by(created, parts.first(created["a"]))),
-        # What one task gave another leads from where it did to where the other went on.
-        (given[0]["arg"].astype(np.int64), given),
-        # Who gave a task the last that it waited for leads to where it began.
-        (EdgeKind.MAKES_READY, parts.led_to_by(enabled, parts.next(enabled["a"], enabled["ticks"]))),
-        # A task of OpenMP's that begins again has not been suspended by anyone.
-        (EdgeKind.GOES_ON, parts.going_on()),
-    ]
-    froms, tos = (np.concatenate([pair[side] for _, pair in pairs]) for side in (0, 1))
-    kind = np.concatenate([np.broadcast_to(np.int64(kind), len(pair[0])) for kind, pair in pairs])
-    return Edges(kind, froms, tos)
+    yield EdgeKind.LOCK, *_handed_over(process)
+    yield EdgeKind.DEPENDS, *_dependences(parts, edges[edges["arg"] == WaitCause.OTHER])
+    edges = edges[edges["arg"] != WaitCause.OTHER]
+    created = _without(created, received)
+    yield EdgeKind.CREATES, *parts.led_to_by(created, parts.first(created["a"]))
+    # What one task gave another leads from where it did to where the other went on.
+    froms, tos = parts.led_to_by(edges, parts.next(edges["b"], edges["ticks"]))
+    yield froms["arg"].astype(np.int64), froms, tos
+    del edges, froms, tos
+    # Who gave a task the last that it waited for leads to where it began.
+    enabled = _enabled(_without(_placed(process, (EventKind.TASK_READY,)), received), created)
+    del created
+    yield EdgeKind.MAKES_READY, *parts.led_to_by(enabled, parts.next(enabled["a"], enabled["ticks"]))
+    # A task of OpenMP's that begins again has not been suspended by anyone.
+    yield EdgeKind.GOES_ON, *parts.going_on()
+
+
+def _without(events: Placed, tasks: NDArray[np.uint64]) -> Placed:
+    """Those that are about other tasks."""
+    return events[~np.isin(events["a"], tasks)] if len(tasks) else events
 
 
 def arrows_of(process: Process) -> Arrows:
