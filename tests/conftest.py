@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,25 @@ for _variables in RANK_VARIABLES:
 
 # pytest-xdist tells its processes the width of a terminal that they do not have.
 os.environ.pop("COLUMNS", None)
+
+# Of `./x ci`: tests that have not begun by then (seconds since 1970) are left out, which the end of the output says.
+_LAST_BEGIN = float(os.environ.get("TRIMTAB_TESTS_UNTIL", "inf"))
+_LEFT_OUT = "the time for tests was over"
+
+
+def pytest_runtest_setup() -> None:
+    if time.time() > _LAST_BEGIN:
+        pytest.skip(_LEFT_OUT)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    count = sum(_LEFT_OUT in str(report.longrepr) for report in skipped)
+    if count:
+        terminalreporter.write_line(
+            f"LEFT OUT for time: {count} tests. This machine is slow; ./x test runs them all."
+        )
+
 
 WORKLOADS = Path(os.environ.get("TRIMTAB_WORKLOADS", Path(__file__).parent.parent / "build/workloads"))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from probe_run import UNKNOWN, check_teams, record
+from probe_run import UNKNOWN, Recorded, check_teams, record
 from trimtab.model.enumerations import EventKind, Metric
 
 LEVELS = ("-O0", "-O2")
@@ -354,6 +355,58 @@ end program
         100,
     )
     assert seen_values.only("lock", "critical").count == 4
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+def test_locks_of_fortran(tmp_path: Path, optimize: str) -> None:
+    """Fortran calls the locks by names of its own: simple and nestable ones, set and tried."""
+    source = """program p
+use omp_lib
+integer(omp_lock_kind) :: simple
+integer(omp_nest_lock_kind) :: nestable
+integer :: i, s, t
+s = 0
+t = 0
+call omp_init_lock(simple)
+call omp_init_nest_lock(nestable)
+!$omp parallel do
+do i = 1, 100
+call omp_set_lock(simple)
+s = s + 1
+call omp_unset_lock(simple)
+call omp_set_nest_lock(nestable)
+call omp_set_nest_lock(nestable)
+t = t + 1
+call omp_unset_nest_lock(nestable)
+call omp_unset_nest_lock(nestable)
+if (omp_test_lock(simple)) call omp_unset_lock(simple)
+end do
+if (s /= 100 .or. t /= 100) stop 1
+end program
+"""
+    seen_values = record(tmp_path, "gfortran", source, (optimize, "-fopenmp"), suffix=".f90", level="trace")
+    assert sum(row.count for row in seen_values.rows("wait", "lock")) == 300
+    assert 200 <= _lock_entries(seen_values) <= 300  # those that were only tried need not have been free
+
+
+def test_a_lock_that_another_thread_leaves(tmp_path: Path) -> None:
+    """What the thread that took it does with the lock afterwards is recorded as ever."""
+    body = """omp_lock_t lock; omp_init_lock(&lock);
+#pragma omp parallel num_threads(2)
+{
+if (omp_get_thread_num() == 0) omp_set_lock(&lock);
+#pragma omp barrier
+if (omp_get_thread_num() == 1) omp_unset_lock(&lock);
+#pragma omp barrier
+if (omp_get_thread_num() == 0) { omp_set_lock(&lock); omp_unset_lock(&lock); }
+}"""
+    assert _lock_entries(record(tmp_path, "gcc", _c(body), level="trace")) == 1
+
+
+def _lock_entries(seen_values: Recorded) -> int:
+    return sum(
+        int(np.count_nonzero(lane.events["kind"] == EventKind.LOCK)) for lane in seen_values.process.lanes
+    )
 
 
 def test_chunks_in_a_trace(tmp_path: Path) -> None:

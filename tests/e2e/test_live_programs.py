@@ -63,6 +63,7 @@ class Program:
             "0.3",
         ]
         self.wait_until_recorded()
+        deadline = time.monotonic() + 240
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as top:
             assert top.stdout is not None
             try:
@@ -71,6 +72,7 @@ class Program:
                     jsonschema.validate(look, SCHEMA)
                     if is_enough(look):
                         return look
+                    assert time.monotonic() < deadline, f"not within 240 s; the last look: {line[:4000]}"
             finally:
                 top.kill()
         raise AssertionError("the program ended before that")

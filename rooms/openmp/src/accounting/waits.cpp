@@ -1,5 +1,7 @@
 #include "accounting/waits.hpp"
 
+#include <algorithm>
+
 namespace trimtab::openmp {
 
 using observe::event_kind;
@@ -121,16 +123,20 @@ void lock_left(const lane_context& context, const void* place, subject_kind kind
   context.on->count_hook(1);
 }
 
-void omp_lock_taken(const lane_context& context, const void* place, const void* lock) noexcept {
+void omp_lock_taken(const lane_context& context, const void* place, const void* lock, lock_type type) noexcept {
   lane_state& state = *context.state;
-  for (std::uint32_t i = 0; i < state.held_count; ++i)
-    if (state.held_locks[i].address == lock) {
-      state.held_locks[i].depth += 1;
-      return;
-    }
-  if (state.held_count == lane_state::max_locks) return;
+  held_lock* const begin = state.held_locks;
+  held_lock* const end = begin + state.held_count;
+  held_lock* const entry = std::find_if(begin, end, [&](const held_lock& held) { return held.address == lock; });
+  if (entry != end && type == lock_type::nestable) {
+    entry->depth += 1;
+    return;
+  }
+  if (entry == begin + lane_state::max_locks) return;
   const std::uint32_t subject = subject_at(state, {subject_kind::lock, place, region_of_construct(state), true, 0, nullptr});
-  state.held_locks[state.held_count++] = {lock, subject, 1, base::now()};
+  // A simple lock that the lane has already was left by another lane, which may do so.
+  *entry = {lock, subject, 1, base::now()};
+  if (entry == end) state.held_count += 1;
   context.on->count_hook(1);
 }
 

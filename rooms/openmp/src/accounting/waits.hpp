@@ -55,7 +55,8 @@ class team_barrier {
 void lock_entered(const lane_context& context, ticks begin, const void* lock) noexcept;
 void lock_left(const lane_context& context, const void* place, observe::subject_kind kind) noexcept;
 // Of omp_set_lock and its kind, in a trace: who holds each lock. A lock that another lane leaves is left out.
-void omp_lock_taken(const lane_context& context, const void* place, const void* lock) noexcept;
+enum class lock_type : bool { simple, nestable };
+void omp_lock_taken(const lane_context& context, const void* place, const void* lock, lock_type type) noexcept;
 void omp_lock_left(const lane_context& context, const void* lock) noexcept;
 void single_passed(const lane_context& context, const void* place, bool is_executed) noexcept;
 

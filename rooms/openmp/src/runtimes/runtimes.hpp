@@ -62,7 +62,9 @@ namespace trimtab::openmp {
   X(__kmpc_dist_for_static_init_8u) X(__kmpc_dist_dispatch_init_4) X(__kmpc_dist_dispatch_init_4u)                   \
   X(__kmpc_dist_dispatch_init_8) X(__kmpc_dist_dispatch_init_8u) X(omp_get_team_num) X(omp_get_max_teams)            \
   X(__kmpc_omp_task_alloc) X(omp_get_thread_num) X(omp_get_num_threads) X(omp_get_max_threads) X(omp_in_parallel)    \
-  X(omp_set_lock) X(omp_test_lock) X(omp_set_nest_lock) X(omp_test_nest_lock) X(omp_unset_lock) X(omp_unset_nest_lock) X(omp_get_level) X(omp_get_num_procs) X(omp_set_num_threads)                  \
+  X(omp_set_lock) X(omp_test_lock) X(omp_set_nest_lock) X(omp_test_nest_lock) X(omp_unset_lock) X(omp_unset_nest_lock)   \
+  X(omp_set_lock_) X(omp_test_lock_) X(omp_set_nest_lock_) X(omp_test_nest_lock_) X(omp_unset_lock_) X(omp_unset_nest_lock_) \
+  X(omp_get_level) X(omp_get_num_procs) X(omp_set_num_threads)                                                        \
   X(__kmpc_global_thread_num) X(kmp_get_blocktime) X(kmp_set_blocktime) X(kmp_get_library) X(kmp_set_library) \
   X(omp_pause_resource_all)
 // clang-format on
