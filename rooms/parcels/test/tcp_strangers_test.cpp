@@ -62,7 +62,7 @@ TEST(tcp_strangers, garbage_does_not_delay_the_start) {
   for (std::size_t i = 0; i < 2 * tcp::reception::most_guests; ++i) {
     strangers.push_back(connect_to(meeting.address()));
     std::string text(1 + random.below(300), ' ');
-    for (char& letter : text) letter = static_cast<char>(random.next());
+    for (char& character : text) character = static_cast<char>(random.next());
     if (i % 4 == 1) text = http_request;
     if (i % 4 == 2) text.assign(reinterpret_cast<const char*>(&hello), sizeof hello);  // and nothing more
     if (i % 4 == 3) text.assign(reinterpret_cast<const char*>(&huge), sizeof huge);
