@@ -121,7 +121,11 @@ void short_ones_are_accounted_by_the_next_or_when_asked() {
   const std::optional<two_short_ones> seen = run_two_short_ones<which>();
   if (!seen) {
     if constexpr (sizeof...(others) != 0) return short_ones_are_accounted_by_the_next_or_when_asked<others...>();
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "with TSan, regions take longer than short ones may";
+#else
     FAIL() << "no two regions in a row that were short: the machine is too busy";
+#endif
   }
   EXPECT_EQ(seen->with_first, seen->before);
   EXPECT_EQ(seen->first_members, 0u);
