@@ -50,8 +50,11 @@ def of_each(function: Callable[[_Item], _Result], items: Iterable[_Item], rows: 
     return Calls(partial(function, item) for item in items).begun(threads).results()
 
 
-def _give_back() -> None:
-    """Memory that threads have used and freed: glibc keeps it for them, some hundred MB beside what others will need."""
+def give_memory_back() -> None:
+    """What threads have used and freed, which glibc keeps for them: some hundred MB beside what comes next.
+
+    For the end of a large part: what is needed again at once takes longer.
+    """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
@@ -98,8 +101,6 @@ class Calls(Generic[_Result]):
         self._make()
         for thread in self._threads:
             thread.join()
-        if self._threads:
-            _give_back()
         if self._errors:
             raise self._errors[min(self._errors)]
         return [self._results[number] for number in range(len(self._results))]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from trimtab.traces import Trace
 from trimtab.traces.arrows import Placed, pairs_of
 from trimtab.traces.columns import ordered
+from trimtab.traces.intervals.lookup import lookup
 
 Integers = NDArray[np.int64]
 
@@ -48,15 +49,8 @@ def links_of(trace: Trace, lanes: tuple[int, ...]) -> Links:
 
 def _lanes_of(events: Placed, lanes: tuple[int, ...]) -> Integers:
     """Where the lane of each event is among `lanes`; -1: it is none of these."""
-    order = np.argsort(np.asarray(lanes, np.int64))
-    ascending = np.asarray(lanes, np.int64)[order]
-    numbers = np.ascontiguousarray(events["lane"]).astype(np.int64)
-    at = np.searchsorted(ascending, numbers)
-    is_among = at < len(ascending)
-    is_among[is_among] = ascending[at[is_among]] == numbers[is_among]
-    places = np.full(len(events), -1, np.int64)
-    places[is_among] = order[at[is_among]]
-    return places
+    numbers = events["lane"].astype(np.int64)
+    return lookup(np.asarray(lanes, np.int64) + 1, numbers + 1)  # it takes numbers above 0
 
 
 def _ns_of(events: Placed, trace: Trace) -> Integers:

@@ -548,8 +548,10 @@ def _write_page(report: Report, directory: Path, html: Path, kept: KeptIntervals
     from trimtab.report import lane_page, write_html
     from trimtab.spark.with_run import event_log_of
     from trimtab.text.progress import progress
+    from trimtab.threads import give_memory_back
 
     with progress("drawing the lanes"):
+        give_memory_back()
         lanes = lane_page(
             Source(directory, event_log_of(directory)).run(), kept=() if kept is None else (kept,)
         )
