@@ -849,6 +849,12 @@ COUNTER_NAME = Enumeration(
             "distance of the fullest node, relative to a thread's own",
             label="distance of the fullest node",
         ),
+        Value(
+            27,
+            "contended_kernel_time",
+            "CPU time in the kernel while threads waited for an arena",
+            label="kernel time at contended arenas",
+        ),
     ),
     is_text=True,
     is_written=True,

@@ -24,6 +24,7 @@ COUNTERS = (
     CounterName.ARENA_WAITS,
     CounterName.MEMORY_MAP_WAITS,
     CounterName.ARENA_WAITERS,
+    CounterName.CONTENDED_KERNEL_TIME,
     CounterName.ARENAS,
     CounterName.FULLEST_NODE,
     CounterName.REMOTE_PAGES,
@@ -203,11 +204,14 @@ def test_the_kernels_time_counts_as_far_as_waits_explain_it(tmp_path: Path) -> N
     little = {**WAITED, CounterName.KERNEL_TIME: 4.0, CounterName.ARENA_WAITS: 0.5}
     gain = findings_of(run_of(tmp_path / "b", little))["allocator contention"]["gain_s"]
     assert gain == pytest.approx((0.5 + 0.5) / 2)
+    contended = {**little, CounterName.CONTENDED_KERNEL_TIME: 3.0, CounterName.ARENA_WAITERS: 1.0}
+    gain = findings_of(run_of(tmp_path / "c", contended))["allocator contention"]["gain_s"]
+    assert gain == pytest.approx((0.5 + 3.0) / 2)
 
 
 @pytest.mark.parametrize(
     "other",
-    [{CounterName.ARENA_WAITS: 0.0}, {CounterName.ARENA_WAITERS: 1.0}, {CounterName.ARENA_WAITS: 0.01}],
+    [{CounterName.ARENA_WAITS: 0.0}, {CounterName.ARENA_WAITERS: 0.0}, {CounterName.ARENA_WAITS: 0.01}],
 )
 def test_without_waits_malloc_is_no_finding(tmp_path: Path, other: dict[str, float]) -> None:
     assert "allocator contention" not in findings_of(

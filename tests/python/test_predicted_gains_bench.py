@@ -45,6 +45,7 @@ def test_a_verdict_needs_the_whole_interval() -> None:
     assert verdict(_case("near", 0.4, 0.6, 0.61, 0.62)) == "met"
     assert verdict(_case("far", 0.4, 0.2, 0.21, 0.22)) == "not met"
     assert verdict(_case("wide", 0.4, 0.2, 0.6, 0.7)) == "open"
+    assert verdict(_case("too wide to say", 0.4, 0.2, 0.8, 0.2, 0.8)) == "open"
 
 
 def test_the_table_has_both_gains_and_the_faults_are_named() -> None:

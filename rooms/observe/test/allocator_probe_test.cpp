@@ -56,6 +56,28 @@ TEST(allocator_probe, blocked_time_counts_by_the_share_of_looks) {
   EXPECT_EQ(threads.total().threads, 1u);
 }
 
+TEST(allocator_probe, threads_with_many_short_waits_are_looked_at_again) {
+  blocked_threads threads;
+  // Both are blocked for 4 of 10 ms. The looks see one of them; the third sleeps.
+  for (std::uint64_t i = 0; i < 11; ++i) {
+    threads.add(1, (i + 1) * look_ns, i * 6'000'000, blocked_by::nothing);
+    threads.add(2, (i + 1) * look_ns, i * 6'000'000, i % 2 == 0 ? blocked_by::others : blocked_by::nothing);
+    threads.add(3, (i + 1) * look_ns, 5, blocked_by::others);
+    if (i < 10) threads.end_look();
+  }
+  EXPECT_EQ(threads.next_rarely_seen(), 1u);
+  EXPECT_EQ(threads.next_rarely_seen(), 1u);
+  for (int looks = 0; looks < 3; ++looks) {
+    EXPECT_EQ(threads.next_rarely_seen(), 1u);
+    threads.count_again(1, blocked_by::arena_lock);
+  }
+  EXPECT_EQ(threads.next_rarely_seen(), 0u);
+  threads.count_again(1, blocked_by::others);
+  threads.end_look();
+  EXPECT_NEAR(threads.total().arena_ns, 10 * 4e6 * 3 / 4, 1);
+  EXPECT_EQ(threads.total().threads, 1u);
+}
+
 TEST(allocator_probe, a_thread_that_sleeps_all_the_time_takes_no_part) {
   blocked_threads threads;
   for (std::uint64_t i = 0; i < 101; ++i) {

@@ -6,6 +6,8 @@
 // time the share of the looks that saw it wait for malloc is malloc's. A count of looks alone would be wrong: our thread
 // often gets a CPU just when another one begins to wait. But it does so for any reason to wait.
 //
+// The kernel's own time for waits, which may be longer than they are, is what it uses while a lock has waiters.
+//
 // A program whose threads do not wait pays a look at the lock of each arena, some nanoseconds.
 #include "allocator.hpp"
 
@@ -48,6 +50,19 @@ blocked_by read_blocked_by(const thread_call& call, const malloc_arenas& arenas)
   return has_address && arenas.has_lock_at(call.arguments[0]) ? blocked_by::arena_lock : blocked_by::others;
 }
 
+void blocked_threads::watched_thread::count(blocked_by reason) noexcept {
+  blocked_looks += reason == blocked_by::nothing ? 0 : 1;
+  arena_looks += reason == blocked_by::arena_lock ? 1 : 0;
+  map_looks += reason == blocked_by::memory_map ? 1 : 0;
+}
+
+// One that sleeps is seen blocked at each look. Waits of microseconds are seen rarely, however many there are.
+bool blocked_threads::watched_thread::is_rarely_seen() const noexcept {
+  constexpr double blocked_ns_of_look = 10e6;
+  constexpr std::uint32_t enough_looks = 64;
+  return tid != 0 && blocked_looks < enough_looks && blocked_ns > blocked_ns_of_look * (blocked_looks + 1);
+}
+
 double blocked_threads::watched_thread::part_of_blocked(std::uint32_t looks) const noexcept {
   return blocked_looks == 0 ? 0 : blocked_ns * looks / blocked_looks;
 }
@@ -63,9 +78,20 @@ void blocked_threads::add(std::uint32_t tid, std::uint64_t now_ns, std::uint64_t
   }
   thread->looked_ns = now_ns;
   thread->ready_ns = ready_ns;
-  thread->blocked_looks += reason == blocked_by::nothing ? 0 : 1;
-  thread->arena_looks += reason == blocked_by::arena_lock ? 1 : 0;
-  thread->map_looks += reason == blocked_by::memory_map ? 1 : 0;
+  thread->count(reason);
+}
+
+void blocked_threads::count_again(std::uint32_t tid, blocked_by reason) noexcept {
+  for (watched_thread& thread : m_threads)
+    if (thread.tid == tid) thread.count(reason);
+}
+
+std::uint32_t blocked_threads::next_rarely_seen() noexcept {
+  for (std::size_t i = 0; i < most_threads; ++i) {
+    m_turn = (m_turn + 1) % most_threads;
+    if (m_threads[m_turn].is_rarely_seen()) return m_threads[m_turn].tid;
+  }
+  return 0;
 }
 
 void blocked_threads::end_look() noexcept {
@@ -118,6 +144,7 @@ class allocator_probe final : public probe {
     m_arena_waits = to.add_counter(words::counter_name::arena_waits, "s", "/proc/TID/syscall", true);
     m_map_waits = to.add_counter(words::counter_name::memory_map_waits, "s", "/proc/TID/syscall", true);
     m_waiters = to.add_counter(words::counter_name::arena_waiters, "1", "/proc/TID/syscall", false);
+    m_contended = to.add_counter(words::counter_name::contended_kernel_time, "s", "getrusage", true);
     m_arena_count = to.add_counter(words::counter_name::arenas, "1", "the C library's list", false);
     return true;
   }
@@ -136,6 +163,7 @@ class allocator_probe final : public probe {
     to.sample(m_arena_waits, no_lane, all.arena_ns * 1e-9, at);
     to.sample(m_map_waits, no_lane, all.map_ns * 1e-9, at);
     to.sample(m_waiters, no_lane, all.threads, at);
+    to.sample(m_contended, no_lane, static_cast<double>(m_contended_kernel_ns) * 1e-9, at);
     to.sample(m_arena_count, no_lane, m_list->count(), at);
   }
 
@@ -146,6 +174,8 @@ class allocator_probe final : public probe {
   }
 
  private:
+  // Waits of microseconds are seen rarely, so that threads that have many are looked at several times.
+  static constexpr std::uint64_t longest_again_ns = 100'000;
   static constexpr unsigned most_searches = 16;
   static constexpr std::uint64_t longest_quiet_ns = 1'000'000'000;
   static constexpr double least_change_ns = 1e6;   // of waits, to be worth a sample
@@ -168,7 +198,8 @@ class allocator_probe final : public probe {
     m_threads = {};
     m_reported_ns = 0;
     m_last_reason_ns = 0;
-    m_used = {};
+    m_used = usage_of_process();
+    m_contended_kernel_ns = 0;
   }
 
   // Threads wait, or may wait because the kernel is busy for them.
@@ -176,7 +207,9 @@ class allocator_probe final : public probe {
     const cpu_usage used = usage_of_process(), since = used.since(m_used);
     m_used = used;
     const auto kernel = static_cast<double>(since.kernel_ns);
-    return m_list->is_contended() || kernel > much_kernel_time * (kernel + static_cast<double>(since.program_ns));
+    const bool is_contended = m_list->is_contended();
+    if (is_contended) m_contended_kernel_ns += since.kernel_ns;
+    return is_contended || kernel > much_kernel_time * (kernel + static_cast<double>(since.program_ns));
   }
 
   void look(std::uint64_t now) noexcept {
@@ -193,7 +226,15 @@ class allocator_probe final : public probe {
           if (tid != current.own_tid) current.self->look_at(tid, current.threads, current.now);
         },
         &all);
+    look_again(all.threads);
     m_threads.end_look();
+  }
+
+  void look_again(const proc_threads& threads) noexcept {
+    const std::uint64_t until = base::monotonic_ns() + longest_again_ns;
+    for (std::uint32_t tid; base::monotonic_ns() < until && (tid = m_threads.next_rarely_seen()) != 0;)
+      if (const std::optional<thread_call> call = threads.call(tid); call)
+        m_threads.count_again(tid, read_blocked_by(*call, *m_list));
   }
 
   void look_at(std::uint32_t tid, const proc_threads& threads, std::uint64_t now) noexcept {
@@ -212,7 +253,8 @@ class allocator_probe final : public probe {
   std::uint64_t m_last_reason_ns = 0;
   unsigned m_searches = 0;
   cpu_usage m_used;
-  std::uint32_t m_arena_waits = 0, m_map_waits = 0, m_waiters = 0, m_arena_count = 0;
+  std::uint64_t m_contended_kernel_ns = 0;  // between two looks of which the later one found an arena contended
+  std::uint32_t m_arena_waits = 0, m_map_waits = 0, m_waiters = 0, m_arena_count = 0, m_contended = 0;
 };
 
 constinit allocator_probe the_probe;

@@ -28,6 +28,10 @@ class blocked_threads {
 
   // At a look: `ready_ns` is the time that the thread has run, or could have run, since it began.
   void add(std::uint32_t tid, std::uint64_t now_ns, std::uint64_t ready_ns, blocked_by reason) noexcept;
+  // One more look at a thread that was added in this one.
+  void count_again(std::uint32_t tid, blocked_by reason) noexcept;
+  // A thread that has been blocked for much longer than looks have seen it blocked; 0: there is none. In turn.
+  std::uint32_t next_rarely_seen() noexcept;
   // All threads have been added: who has not is gone.
   void end_look() noexcept;
   // Nobody looks for a while: what has been seen counts, and the time until the next look does not.
@@ -42,6 +46,8 @@ class blocked_threads {
     double blocked_ns = 0;
     std::uint32_t blocked_looks = 0, arena_looks = 0, map_looks = 0;
 
+    void count(blocked_by reason) noexcept;
+    bool is_rarely_seen() const noexcept;
     double part_of_blocked(std::uint32_t looks) const noexcept;
   };
 
@@ -51,6 +57,7 @@ class blocked_threads {
   std::array<watched_thread, most_threads> m_threads{};
   allocator_waits m_gone;  // of threads that are not watched any more
   std::uint32_t m_look = 1;
+  std::size_t m_turn = 0;  // place of the thread that was looked at again last
 };
 
 }  // namespace trimtab::observe

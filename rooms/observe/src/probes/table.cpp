@@ -13,7 +13,7 @@ constexpr probe_row rows[] = {
     {"cpu", "load of the CPUs that the program may use, and the program's part in it", true, 100, cpu_probe_instance},
     {"memory", "memory of the process and of the machine, page faults and what one costs, time in the kernel", true, 100,
      memory_probe_instance, true},
-    {"allocator", "waits of threads for each other in malloc and free", true, 20, allocator_probe_instance},
+    {"allocator", "waits of threads for each other in malloc and free", true, 20, allocator_probe_instance, false, 0.002},
     {"psi", "pressure stall information: time in which work waited for CPU, memory or I/O", true, 200, psi_probe_instance},
     {"cgroup", "the CPU quota and the time lost to it", true, 100, cgroup_probe_instance},
     {"disk", "bytes read from disks and written to them, by the process and by the machine", true, 200, disk_probe_instance},
