@@ -79,7 +79,7 @@ PROCESS_HEADER = Record(
         Field("end_ticks", "u64", "the process ended", "ticks", "0: no end was seen"),
         Field("cpus_available", "f64", "the smaller of affinity and quota", "CPUs"),
         Field("cpus_affinity", "u32", "", "CPUs"),
-        Field("cpus_online", "u32", "", "CPUs"),
+        Field("cpus_online", "u32", "", "CPUs", "0: not read, nor the quota, as the process was short"),
         Field("cpus_quota", "f64", "", "CPUs", "0: none"),
         Field(
             "parallel_ticks",

@@ -131,7 +131,24 @@ def test_a_script_makes_no_folder(run: Run, option: str) -> None:
         process for process in open_run(watched.directory).processes if process.command[0] == "sed"
     )
     counted = {process.counters[number].name for number in set(process.samples["counter"].tolist())}
-    assert {"minor page faults", "peak resident memory", "kernel time"} <= counted
+    assert {"minor page faults", "kernel time", "process run delay", "first thread's CPU time"} <= counted
+
+
+def test_a_longer_process_has_read_what_a_short_one_leaves_out(run: Run) -> None:
+    watched = run("sh", "-c", "sed p /dev/null; sleep 0.1; sed p /dev/null; :")
+    processes = open_run(watched.directory).processes
+    (long,) = (process for process in processes if process.command[0] == "sleep")
+    short = [process for process in processes if process.command[0] == "sed"]
+    assert len(short) == 2 and not [entry for entry in watched.directory.iterdir() if entry.is_dir()]
+    assert long.header["cpus_online"] >= 1
+    assert "peak resident memory" in {
+        long.counters[number].name for number in set(long.samples["counter"].tolist())
+    }
+    for process in short:
+        # A busy machine may make it a long one.
+        assert process.header["cpus_online"] in (0, long.header["cpus_online"])
+        assert process.header["cpus_available"] == long.header["cpus_available"]
+        assert process.header["cpus_quota"] == long.header["cpus_quota"]
 
 
 @pytest.mark.parametrize("start", ["spawn", "fork"])

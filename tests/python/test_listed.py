@@ -31,7 +31,11 @@ SAMPLE = name(NameTag.SAMPLE, struct.pack("<QIId", 2_000, 1, NO_LANE, 42.0))
 
 
 def page(
-    pid: int, start: int = 1_000, names: bytes = FACT + COUNTER + SAMPLE, command: bytes = b"sh\0-c\0:\0"
+    pid: int,
+    start: int = 1_000,
+    names: bytes = FACT + COUNTER + SAMPLE,
+    command: bytes = b"sh\0-c\0:\0",
+    **fields: float,
 ) -> bytes:
     import numpy as np
 
@@ -42,6 +46,8 @@ def page(
     own["pid"], own["ns_per_tick"], own["cpus_available"], own["state"] = pid, 1.0, 2, ProcessState.EXITED
     own["start_ticks"], own["last_ticks"], own["end_ticks"] = start, start + 5_000, start + 5_000
     own["user_ns"], own["command"] = 3_000, command
+    for field, value in fields.items():
+        own[field] = value
     return (head.tobytes() + own.tobytes() + names).ljust(PAGE, b"\0")
 
 
@@ -111,6 +117,22 @@ def test_who_is_in_both_counts_once(listed: Callable[..., Path]) -> None:
     assert len(read.processes) == 1 and not read.left_out
     (folder / "process.tt").unlink()
     assert len(open_run(run).processes) == 1
+
+
+def test_short_processes_have_the_quota_of_the_others_on_their_host(listed: Callable[..., Path]) -> None:
+    elsewhere = name(NameTag.FACT, b"", "host", "node2")
+    run = listed(
+        page(7, cpus_online=8, cpus_affinity=4, cpus_quota=1.5, cpus_available=1.5),
+        page(8, cpus_affinity=4, cpus_available=4),
+        page(9, cpus_affinity=1, cpus_available=1),
+        page(10, names=elsewhere, cpus_affinity=4, cpus_available=4),
+        page(11, cpus_online=8, cpus_affinity=4, cpus_available=4),
+    )
+    limits = {
+        process.pid: (process.header["cpus_quota"], process.header["cpus_available"])
+        for process in open_run(run).processes
+    }
+    assert limits == {7: (1.5, 1.5), 8: (1.5, 1.5), 9: (1.5, 1.0), 10: (0.0, 4.0), 11: (0.0, 4.0)}
 
 
 def test_what_is_withdrawn_or_cut_off_is_none(listed: Callable[..., Path]) -> None:

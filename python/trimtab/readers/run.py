@@ -45,6 +45,7 @@ def open_run(path: str | Path) -> Run:
     try:
         folders = [directory, *(rank_folders(directory).values() if info.get("job") is not None else ())]
         read = [result for folder in folders for result in _read_folder(folder, directory)]
+        _complete_limits([result for result in read if isinstance(result, Process)])
         schedulers, schedulers_left_out = read_schedulers(folders, directory)
         return Run(
             directory,
@@ -140,6 +141,20 @@ def _add_pages(
             )
         except RunError as error:
             left_out.append(_left_out(f"process of {page.place}", error))
+
+
+def _complete_limits(processes: list[Process]) -> None:
+    """Short processes have not read their quota of CPUs: it is that of the others on their host."""
+    quotas: dict[str, float] = {}
+    for process in processes:
+        host, quota = process.facts.get("host", ""), float(process.header["cpus_quota"])
+        if quota > 0:
+            quotas[host] = min(quota, quotas.get(host, quota))
+    for process in processes:
+        quota = quotas.get(process.facts.get("host", ""), 0.0)
+        if quota > 0 and process.header["cpus_online"] == 0:
+            process.header["cpus_quota"] = quota
+            process.header["cpus_available"] = min(float(process.header["cpus_affinity"]), quota)
 
 
 def _is_unfinished(result: Process | Unavailable) -> bool:

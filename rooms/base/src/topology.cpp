@@ -9,6 +9,8 @@
 #include <cstring>
 
 #include "trimtab/base/read_file.hpp"
+#include "trimtab/base/spin_lock.hpp"
+#include "trimtab/base/system_calls.hpp"
 
 namespace trimtab::base {
 
@@ -112,7 +114,28 @@ struct cgroup_place {
   std::size_t shortest;  // of the mount's top: ancestors above it are not visible
 };
 
-// The process's cgroups, and what is mounted where. Callers take turns: set-up only.
+// Callers take turns, and none waits for long: in the child of a fork the holder may not exist. Who has no turn sees no cgroup.
+class table_turn {
+ public:
+  table_turn() noexcept {
+    for (int i = 0; i < most_yields && !(m_has_turn = lock.try_lock()); ++i)
+      if (may_call_system()) sched_yield();
+  }
+  ~table_turn() {
+    if (m_has_turn) lock.unlock();
+  }
+  table_turn(const table_turn&) = delete;
+  table_turn& operator=(const table_turn&) = delete;
+
+  bool has_turn() const noexcept { return m_has_turn; }
+
+ private:
+  static constexpr int most_yields = 10'000;
+  static inline constinit spin_lock lock;
+  bool m_has_turn = false;
+};
+
+// The process's cgroups, and what is mounted where. For whom has a turn.
 constinit char cgroups[text_bytes] = {}, mounts[4 * text_bytes] = {};
 
 bool read_tables(const char* root) noexcept {
@@ -204,7 +227,8 @@ cpu_mask allowed_cpus() noexcept {
 
 bool find_cgroup(const char* root, bool is_v2, const char* controller, cgroup_directory& directory) noexcept {
   cgroup_place place;
-  if (!read_tables(root) || !locate(root, is_v2, controller, place)) return false;
+  const table_turn turn;
+  if (!turn.has_turn() || !read_tables(root) || !locate(root, is_v2, controller, place)) return false;
   directory.is_v2 = is_v2;
   directory.quota = quota_of(place.path, is_v2);
   std::memcpy(directory.path, place.path, sizeof directory.path);
@@ -213,7 +237,8 @@ bool find_cgroup(const char* root, bool is_v2, const char* controller, cgroup_di
 
 bool find_cpu_cgroup(const char* root, cgroup_directory& directory) noexcept {
   cgroup_directory v1;
-  if (!read_tables(root)) return false;
+  const table_turn turn;
+  if (!turn.has_turn() || !read_tables(root)) return false;
   const bool has_v2 = find_least(root, true, directory);
   const bool has_v1 = find_least(root, false, v1);
   // With both mounted (hybrid) the cpu controller is in one of them; version 1, unless version 2 has a quota.

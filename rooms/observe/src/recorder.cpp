@@ -63,11 +63,7 @@ int recorder::open(const recorder_options& options) noexcept {
   self.real_ns_0 = m_clock.real_ns_0;
   self.start_ticks = m_clock.ticks_0;
   m_working.reset(m_clock.ticks_0);
-  const base::cpu_limits limits = base::read_cpu_limits();
-  self.cpus_online = limits.online;
-  self.cpus_affinity = limits.affinity;
-  self.cpus_quota = limits.quota;
-  self.cpus_available = limits.available;
+  begin_limits();
   self.forked_from = m_forked_from;
   base::read_file("/proc/self/cmdline", self.command, sizeof self.command);
   // By now some time has passed to measure the clock by.
@@ -92,6 +88,27 @@ int recorder::open(const recorder_options& options) noexcept {
   m_state.store(state::on, std::memory_order_release);
   errno = saved;
   return 0;
+}
+
+// Of a process in the list only what takes no time: most are short, and have the limits that the others have.
+void recorder::begin_limits() noexcept {
+  const std::uint32_t allowed = base::allowed_cpus().count();
+  if (!m_is_listed.load(std::memory_order_relaxed) || allowed == base::cpu_mask::most) return read_limits();
+  m_process->cpus_affinity = allowed;
+  m_process->cpus_available = allowed;
+}
+
+void recorder::read_limits() noexcept {
+  if (m_process->cpus_online != 0 || !base::may_call_system()) return;
+  const base::cpu_limits limits = base::read_cpu_limits();
+  m_process->cpus_affinity = limits.affinity;
+  m_process->cpus_quota = limits.quota;
+  m_process->cpus_available = limits.available;
+  m_process->cpus_online = limits.online;
+}
+
+bool recorder::is_short(base::ticks at) const noexcept {
+  return static_cast<double>(at - m_process->start_ticks) * m_process->ns_per_tick < short_life_ns;
 }
 
 // Which CPUs: processes of a run that could use the same ones have them once together.
@@ -195,6 +212,7 @@ void recorder::close(process_state end_state) noexcept {
   if (!is_on() || m_process->end_ticks != 0) return;
   const int saved = errno;
   const base::ticks at = base::now();
+  if (!is_short(at)) read_limits();
   heartbeat(at);
   m_process->end_ticks = at;
   std::atomic_ref(m_process->state).store(end_state, std::memory_order_release);

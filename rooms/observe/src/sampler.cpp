@@ -35,7 +35,7 @@ constexpr std::uint64_t longest_stop_ns = 50'000'000;
 // A thread that has been woken is gone after some 0.1 ms, unless the machine is crowded.
 constexpr std::uint64_t longest_end_ns = 2'000'000'000;
 // Of a process with threads and without lanes, before anything is sampled.
-constexpr std::uint64_t least_life_ns = 20'000'000;
+constexpr auto least_life_ns = static_cast<std::uint64_t>(recorder::short_life_ns);
 constexpr unsigned max_probes = 16;
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint32_t usual_period_ms = sampler_options{}.period_ms;
@@ -103,6 +103,7 @@ void tell_of_unknown_names(recorder& to) noexcept {
 }
 
 void start_probes(recorder& to) noexcept {
+  to.read_limits();
   tell_of_unknown_names(to);
   unsigned count = 0;
   for (const probe_row* row = probe_table; row->name != nullptr && count < max_probes; ++row) {
@@ -271,9 +272,16 @@ bool lock_ticks() noexcept {
 
 // What no lane has asked for yet: a program without lanes still gets what was counted from its begin.
 void start_without_lanes(recorder& to) noexcept {
-  for (const probe_row* row = probe_table; row->name != nullptr; ++row)
-    if (row->counts_from_begin && is_wanted(*row))
-      if (probe* const counting = row->instance(); counting->start(to, "")) counting->stop(to, base::now());
+  const base::ticks at = base::now();
+  const bool is_short = !state.is_thread_wanted.load(std::memory_order_relaxed) && to.is_short(at);
+  for (const probe_row* row = probe_table; row->name != nullptr; ++row) {
+    if (!row->counts_from_begin || !is_wanted(*row)) continue;
+    probe& counting = *row->instance();
+    if (is_short)
+      counting.count_short(to, at);
+    else if (counting.start(to, ""))
+      counting.stop(to, base::now());
+  }
 }
 
 void last_samples(recorder& to) noexcept {

@@ -1,5 +1,6 @@
 // A process in the run's list of processes: what its page says, and when it moves into a folder of its own.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "scratch_run.hpp"
+#include "trimtab/base/topology.hpp"
 
 namespace trimtab::observe::testing {
 namespace {
@@ -78,6 +80,28 @@ TEST(listed_process, says_in_its_page_how_it_ended_and_what_was_counted) {
   EXPECT_EQ(folders_in(run), 0u);
 }
 
+TEST(listed_process, a_short_one_has_not_read_its_limits_and_a_longer_one_has) {
+  const scratch_run run, other;
+  const auto limits_at_end = [](const scratch_run& of, std::uint64_t life_ns) {
+    recorder& listed = listed_recorder(of);
+    EXPECT_EQ(listed.process().cpus_online, 0u);
+    EXPECT_EQ(listed.process().cpus_available, base::allowed_cpus().count());
+    for (const std::uint64_t begin = base::monotonic_ns(); base::monotonic_ns() < begin + life_ns;) sched_yield();
+    const bool is_short = listed.is_short(base::now());
+    listed.close(process_state::exited);
+    const auto self = second_header_of<process_header>(bytes_of(list_of(of)));
+    if (self.cpus_online == 0) {
+      EXPECT_TRUE(is_short);
+      return false;
+    }
+    EXPECT_EQ(self.cpus_online, base::read_cpu_limits().online);
+    EXPECT_EQ(self.cpus_available, base::read_cpu_limits().available);
+    return true;
+  };
+  EXPECT_TRUE(limits_at_end(run, static_cast<std::uint64_t>(recorder::short_life_ns) + 5'000'000));
+  limits_at_end(other, 0);
+}
+
 TEST(listed_process, moves_into_a_folder_with_its_first_lane) {
   scratch_run run;
   recorder& listed = listed_recorder(run);
@@ -90,6 +114,7 @@ TEST(listed_process, moves_into_a_folder_with_its_first_lane) {
   const auto process = bytes_of(folder + "/process.tt");
   EXPECT_EQ(std::memcmp(header_of(process).magic, file_magic, sizeof file_magic), 0);
   EXPECT_EQ(second_header_of<process_header>(process).lanes, 1u);
+  EXPECT_EQ(second_header_of<process_header>(process).cpus_online, base::read_cpu_limits().online);
   const auto names = bytes_of(folder + "/names.tt");
   const std::string text(names.begin(), names.end());
   for (const char* const name : {"cpus", "before", "process start"}) EXPECT_NE(text.find(name), std::string::npos) << name;

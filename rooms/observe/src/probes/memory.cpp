@@ -36,9 +36,7 @@ class memory_probe final : public probe {
       m_available = to.add_counter("memory available", "B", "/proc/meminfo", false);
     else
       to.unavailable("memory available", "/proc/meminfo does not say", "use a kernel from 3.14 on, with /proc mounted");
-    m_minor_faults = to.add_counter(words::counter_name::minor_page_faults, "1", "getrusage", true);
-    m_major_faults = to.add_counter(words::counter_name::major_page_faults, "1", "getrusage", true);
-    m_kernel_time = to.add_counter(words::counter_name::kernel_time, "s", "getrusage", true);
+    add_usage(to);
     m_peak = to.add_counter(words::counter_name::peak_memory, "B", "/proc/self/status", false);
     m_huge = to.add_counter(words::counter_name::huge_pages, "B", "/proc/self/smaps_rollup", false);
     // Known by name before the first sample of them: others may read along.
@@ -59,6 +57,12 @@ class memory_probe final : public probe {
     sample_levels(to, at);
     sample_usage(to, at);
     if (m_has_nodes && m_samples++ % samples_between_nodes == first_of_nodes) look_at_nodes(to, at);
+  }
+
+  void count_short(recorder& to, base::ticks at) noexcept override {
+    add_usage(to);
+    m_is_cost_known = true;  // it is not worth measuring
+    sample_usage(to, at);
   }
 
   void sample_usage(recorder& to, base::ticks at) noexcept {
@@ -94,6 +98,12 @@ class memory_probe final : public probe {
   static constexpr unsigned samples_between_nodes = 32, first_of_nodes = 2;
   static constexpr double least_between_levels_ns = 200'000;
   static constexpr double least_looked_through = 50e6, most_looked_through = 2e9;
+
+  void add_usage(recorder& to) noexcept {
+    m_minor_faults = to.add_counter(words::counter_name::minor_page_faults, "1", "getrusage", true);
+    m_major_faults = to.add_counter(words::counter_name::major_page_faults, "1", "getrusage", true);
+    m_kernel_time = to.add_counter(words::counter_name::kernel_time, "s", "getrusage", true);
+  }
 
   void sample_levels(recorder& to, base::ticks at) noexcept {
     double bytes = 0;

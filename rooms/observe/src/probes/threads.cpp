@@ -113,9 +113,7 @@ class threads_probe final : public probe {
     if (access(path, R_OK) != 0)
       to.unavailable("migrations between CPUs", "the kernel has no /proc/TID/sched", "use a kernel with CONFIG_SCHED_DEBUG");
     m_lane_delay = to.add_counter("run delay", "s", "schedstat", true);
-    m_process_delay =
-        to.add_counter(words::counter_name::process_run_delay, "s", "schedstat of the threads alive at the end", true);
-    m_first_thread = to.add_counter(words::counter_name::first_thread_time, "s", "schedstat", true);
+    add_totals(to);
     return true;
   }
 
@@ -151,19 +149,38 @@ class threads_probe final : public probe {
 
   void stop(recorder& to, base::ticks at) noexcept override {
     sample_lanes(to, at, thread_detail::all);
-    const auto first_tid = static_cast<std::uint32_t>(getpid());
-    const std::uint64_t ran_before = m_main_tid != 0 ? m_main_before.run_ns : 0;
-    if (const std::optional<thread_times> first = proc_threads(m_root).times(first_tid); first)
-      to.sample(m_first_thread, no_lane, static_cast<double>(first->run_ns - ran_before) * 1e-9, at);
-    const std::uint64_t all = read_process_delay(m_root);
-    if (all == unknown) return;
-    const std::uint64_t before = m_main_tid != 0 ? m_main_before.run_delay_ns : 0;
-    to.sample(m_process_delay, no_lane, static_cast<double>(all - before) * 1e-9, at);
+    sample_first(to, at);
+    if (const std::uint64_t all = read_process_delay(m_root); all != unknown) sample_delay(to, all, at);
+  }
+
+  // Its only thread's run delay is the process's.
+  void count_short(recorder& to, base::ticks at) noexcept override {
+    m_root = "";
+    add_totals(to);
+    if (const std::optional<thread_times> only = sample_first(to, at); only) sample_delay(to, only->run_delay_ns, at);
   }
 
   bool is_lacking() const noexcept { return m_is_lacking.load(std::memory_order_relaxed); }
 
  private:
+  void add_totals(recorder& to) noexcept {
+    m_process_delay =
+        to.add_counter(words::counter_name::process_run_delay, "s", "schedstat of the threads alive at the end", true);
+    m_first_thread = to.add_counter(words::counter_name::first_thread_time, "s", "schedstat", true);
+  }
+
+  std::optional<thread_times> sample_first(recorder& to, base::ticks at) noexcept {
+    const std::optional<thread_times> first = proc_threads(m_root).times(static_cast<std::uint32_t>(getpid()));
+    const std::uint64_t ran_before = m_main_tid != 0 ? m_main_before.run_ns : 0;
+    if (first) to.sample(m_first_thread, no_lane, static_cast<double>(first->run_ns - ran_before) * 1e-9, at);
+    return first;
+  }
+
+  void sample_delay(recorder& to, std::uint64_t all_ns, base::ticks at) noexcept {
+    const std::uint64_t before = m_main_tid != 0 ? m_main_before.run_delay_ns : 0;
+    to.sample(m_process_delay, no_lane, static_cast<double>(all_ns - before) * 1e-9, at);
+  }
+
   void forget_lanes() noexcept {
     slots.for_each(m_slots_used, [](slot& known_slot) { known_slot = {}; });
     m_slots_used = 0;

@@ -413,7 +413,7 @@ struct process_header {
   std::uint64_t end_ticks;             // the process ended, ticks; 0: no end was seen
   double cpus_available;               // the smaller of affinity and quota, CPUs
   std::uint32_t cpus_affinity;         // CPUs
-  std::uint32_t cpus_online;           // CPUs
+  std::uint32_t cpus_online;           // CPUs; 0: not read, nor the quota, as the process was short
   double cpus_quota;                   // CPUs; 0: none
   std::uint64_t parallel_ticks;        // at least one outermost region was active, or a worker ran tasks, ticks
   std::uint64_t parallel_since;        // when the last such phase began, ticks; 0: none

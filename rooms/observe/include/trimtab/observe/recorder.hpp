@@ -59,6 +59,7 @@ struct recorder_options {
 class recorder {
  public:
   static constexpr std::uint32_t max_lanes = 1u << 14;
+  static constexpr double short_life_ns = 20e6;
 
   // Makes RUN/<host>-<pid>-<n>/ with its tables, or adds a page to the list of processes. Returns 0 or an errno; on failure
   // the recorder stays off.
@@ -158,6 +159,10 @@ class recorder {
   bool is_parallel() const noexcept { return m_parallel.load(std::memory_order_relaxed) != 0; }
   std::uint64_t new_instance() noexcept { return m_instances.fetch_add(1, std::memory_order_relaxed) + 1; }
 
+  // How many CPUs the process may use, if it has not been read yet. While it is in the list, only its affinity is known.
+  void read_limits() noexcept;
+  // A process that ends at `at` has hardly lived: what takes long to read is left out.
+  bool is_short(base::ticks at) const noexcept;
   // By the sampler thread, every few milliseconds: heartbeat, room for the streams, final figures.
   void heartbeat(base::ticks at) noexcept;
   bool make_streams_ready() noexcept;             // whether it may wait for longer than usual until the next time
@@ -194,6 +199,7 @@ class recorder {
   bool sample_in_list(std::uint32_t counter, std::uint32_t lane, double value, base::ticks at) noexcept;
   std::byte* place_of_name(std::size_t bytes) noexcept;
   void record_cpus() noexcept;  // the fact "cpus"
+  void begin_limits() noexcept;
   int create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes, std::size_t bytes,
                   std::size_t reserve) noexcept;
   int create_file(base::appended_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,
