@@ -852,7 +852,7 @@ COUNTER_NAME = Enumeration(
         Value(
             27,
             "contended_kernel_time",
-            "CPU time in the kernel while threads waited for an arena",
+            "kernel time while threads waited for one",
             label="kernel time at contended arenas",
         ),
     ),

@@ -76,8 +76,8 @@ class LaneFiles:
         changed = np.flatnonzero(written != self._read).tolist()
         if not changed:
             return
-        for lane in changed:
-            self._events[lane].look()
+        for lane, count in zip(changed, written[changed].tolist(), strict=True):
+            self._events[lane].written = count  # their sizes and capacities were checked by this look
         rows = list(self.tails.rows)
         newest = [self._events[lane].newest(LENGTH) for lane in changed]
         for lane, tail in zip(changed, tails_of(newest, [rows[lane] for lane in changed]), strict=True):

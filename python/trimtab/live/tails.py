@@ -143,26 +143,26 @@ def tails_of(newest: Sequence[Records], before: Sequence[Tail]) -> list[Tail]:
 def _opened(events: Records, kinds: Records, begin: int, end: int) -> list[Opened | None] | None:
     """What is open in each row. None: nothing in a row, or in any, says; an older event may."""
     is_begin, is_end = kinds == begin, kinds == end
-    is_told = (is_begin | is_end).any(axis=1)
-    if not is_told.any():
+    rows = np.flatnonzero((is_begin | is_end).any(axis=1))
+    if not len(rows):
         return None
-    balance = (is_begin.astype(np.int64) - is_end).cumsum(axis=1)
+    balance = (is_begin[rows].astype(np.int8) - is_end[rows]).cumsum(axis=1, dtype=np.int8)
     depth = balance.max(axis=1)
-    rows = np.arange(len(events))
     inner = events[rows, (balance >= 1).argmax(axis=1)]
     outer = events[rows, (balance >= depth[:, None]).argmax(axis=1)]
     columns = zip(
-        is_told.tolist(),
-        depth.tolist(),
+        rows.tolist(),
+        (depth >= 1).tolist(),
         inner["ticks"].tolist(),
         inner["subject"].tolist(),
         outer["ticks"].tolist(),
         outer["a"].tolist(),
         strict=True,
     )
-    return [
-        (Opened(*begun) if levels >= 1 else NOTHING) if told else None for told, levels, *begun in columns
-    ]
+    opened: list[Opened | None] = [None] * len(events)
+    for row, is_open, *begun in columns:
+        opened[row] = Opened(*begun) if is_open else NOTHING
+    return opened
 
 
 def _chosen(found: list[Opened | None] | None, lane: int, old: Opened, oldest: int) -> Opened:

@@ -114,7 +114,8 @@ struct cgroup_place {
   std::size_t shortest;  // of the mount's top: ancestors above it are not visible
 };
 
-// Callers take turns, and none waits for long: in the child of a fork the holder may not exist. Who has no turn sees no cgroup.
+// Callers take turns, and none waits for long: in the child of a fork the holder may not exist. Who has no turn sees no
+// cgroup.
 class table_turn {
  public:
   table_turn() noexcept {

@@ -22,8 +22,8 @@ class probe {
   virtual bool start(recorder& to, const char* root) noexcept = 0;
   virtual void sample(recorder& to, base::ticks at) noexcept = 0;
   virtual void stop(recorder& to, base::ticks at) noexcept { sample(to, at); }
-  // Instead of start and stop in a process with one thread and no lane that ends after some milliseconds, by what counts from
-  // the begin: what it used, with as few calls as possible.
+  // Instead of start and stop in a process with one thread and no lane that ends after some milliseconds, by what counts
+  // from the begin: what it used, with as few calls as possible.
   virtual void count_short(recorder&, base::ticks) noexcept {}
   virtual void lane_opened(recorder&, lane&) noexcept {}
   virtual void lane_closed(recorder&, lane&) noexcept {}
