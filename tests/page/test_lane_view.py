@@ -17,7 +17,7 @@ from browser import Browser
 from firefox import Firefox
 from python.synthetic import LaneFile, ProcessFiles, S, event, fact, subject, write_run
 from trimtab.analysis.report import build
-from trimtab.model.enumerations import Cause, EventKind, RecordLevel, SubjectKind, WorkerState
+from trimtab.model.enumerations import Cause, EventKind, LeaveCause, RecordLevel, SubjectKind, WorkerState
 from trimtab.model.report import Finding, LongestWait
 from trimtab.readers import open_run
 from trimtab.report import lane_page, page
@@ -133,8 +133,11 @@ def test_click_on_a_wait_tells_who_it_waits_for(show: Callable[..., Browser]) ->
     assert browser.complaints() == []
 
 
-def two_ranks() -> list[ProcessFiles]:
-    """Rank 0 works for 9 s and sends a parcel at 4 s; rank 1, which begins at 1 s, gets it at 5 s."""
+def two_ranks(left: float | None = None) -> list[ProcessFiles]:
+    """Rank 0 works for 9 s and sends a parcel at 4 s; rank 1, which begins at 1 s, gets it at 5 s.
+
+    When the parcel leaves the queue of its sender; None: that is not recorded.
+    """
 
     def worker(*events: bytes) -> LaneFile:
         return LaneFile(events=list(events), worker_of=1)
@@ -146,6 +149,7 @@ def two_ranks() -> list[ProcessFiles]:
         at(0, EventKind.WORKER_STATE, arg=WorkerState.RUNS),
         at(0, EventKind.TASK_BEGIN, 1),
         at(4, EventKind.PARCEL_SENT, 9, arg=1),
+        *([] if left is None else [at(left, EventKind.PARCEL_LEFT, 9, 1, arg=LeaveCause.TIME)]),
         at(9, EventKind.TASK_END, 1),
         at(9, EventKind.WORKER_STATE, arg=WorkerState.IDLE),
     )
@@ -214,6 +218,22 @@ def test_a_wait_for_a_message_leads_to_its_sender(show: Callable[..., Browser]) 
     # The way of the message itself.
     browser.click(left + width * 0.45, row_of(browser, 1))
     assert "a message is on its way" in browser.run(DETAIL)
+    assert browser.complaints() == []
+
+
+def test_a_message_that_waits_in_a_queue_is_not_on_its_way(show: Callable[..., Browser]) -> None:
+    browser = show(*two_ranks(left=4.6))
+    left, _, width = place(browser)
+    browser.click(left + width * 0.43, row_of(browser, 1))
+    text = browser.run(DETAIL)
+    assert text.startswith("worker 0 has no task: a message waits in the queue of its sender for 600 ms"), (
+        text
+    )
+    assert "Charged to: queued message" in text, text
+    browser.click(left + width * 0.48, row_of(browser, 1))
+    text = browser.run(DETAIL)
+    assert text.startswith("worker 0 has no task: a message is on its way for 400 ms"), text
+    assert "Charged to: late message" in text, text
     assert browser.complaints() == []
 
 
