@@ -79,15 +79,18 @@ class _Spans:
         if not self.lows:
             return Coverage.of(np.empty(0), np.empty(0))
         lows, highs = np.concatenate(list(self.lows.values())), np.concatenate(list(self.highs.values()))
-        order = np.argsort(lows, kind="stable")
-        lows, reached = lows[order], np.maximum.accumulate(highs[order])
+        # One subject of one lane is in order already.
+        if not (lows[1:] >= lows[:-1]).all():
+            order = np.argsort(lows, kind="stable")
+            lows, highs = lows[order], highs[order]
+        reached = np.maximum.accumulate(highs)
         begins = np.concatenate([[True], lows[1:] > reached[:-1]])
         ends = np.concatenate([begins[1:], [True]])
         return Coverage.of(lows[begins], reached[ends])
 
 
-def counter_use(report: ProcessReport) -> Iterator[CounterUse]:
-    """The uses of a process's counters that only grow; nothing where not all events were recorded."""
+def counter_use(report: ProcessReport, lanes: Sequence[LaneSpans]) -> Iterator[CounterUse]:
+    """The uses of a process's counters that only grow, from what its lanes were in; nothing where not all events were recorded."""
     process = report.process
     counters = [
         (number, counter)
@@ -96,7 +99,7 @@ def counter_use(report: ProcessReport) -> Iterator[CounterUse]:
     ]
     if process.header["level"] != RecordLevel.TRACE or not counters:
         return
-    of_lanes = _spans_of_lanes(report.lane_spans)
+    of_lanes = _spans_of_lanes(lanes)
     together = _together(of_lanes.values())
     for number, counter in counters:
         sums = _Sums()

@@ -45,6 +45,7 @@ from trimtab.model.report import (
     Timeline,
 )
 from trimtab.symbols import Symbols
+from trimtab.threads import Calls, usable_threads
 from trimtab.traces import rows_of, traces_of
 
 _Entry = TypeVar("_Entry")
@@ -65,8 +66,9 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
     timelines: dict[str, Timeline | None] = {}
     counter_uses: list[CounterUse] = []
     for process in processes:
-        counter_uses += counter_use(process)
+        beside = _begun_counter_use(process)
         timelines[process.id] = _timeline_of(process)
+        counter_uses += beside.results()[0]
         process.forget_lane_spans()
     wall = _ended(run).get("wall_s")
     kernel = kernel_of(run)
@@ -143,6 +145,12 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         spark=None,
         storage=storage_calls(run),
     )
+
+
+def _begun_counter_use(process: ProcessReport) -> Calls[list[CounterUse]]:
+    """For a thread beside the timeline's: it takes a second of a long trace."""
+    spans = process.lane_spans  # the timeline needs them, too
+    return Calls([lambda: list(counter_use(process, spans))]).begun(min(usable_threads(), 2))
 
 
 def _timeline_of(process: ProcessReport) -> Timeline | None:
