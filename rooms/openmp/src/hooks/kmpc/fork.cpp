@@ -145,11 +145,13 @@ inline int read_arguments(void** arguments, int count, va_list list) noexcept {
   const caller from = caller_of(location, return_address, entry::kmpc);
   auto* const forward = real<fork_function>(from, symbol::__kmpc_fork_call);
   if (forward == nullptr) return;
+  // The first lane begins the steering, which reads then what the program has set before its first region.
+  lane_context context{};
+  const bool has_lane = lookup(context);
   turn_block_time_at_fork(from);
   fork_frame frame;
   const int captured = read_arguments(frame.arguments, count, list);
-  lane_context context;
-  if (captured <= max_short && lookup(context)) {
+  if (captured <= max_short && has_lane) {
     thunk_set& thunks = captured <= 4 ? kmpc_regions_few : kmpc_regions_medium;
     const void* const function = reinterpret_cast<const void*>(outlined);
     if (void* const thunk = open_outermost(from, function, context.state->requested_threads, source_of(location), thunks)) {
