@@ -852,7 +852,7 @@ COUNTER_NAME = Enumeration(
         Value(
             27,
             "contended_kernel_time",
-            "kernel time while threads waited for one",
+            "kernel time while an arena had waiters",
             label="kernel time at contended arenas",
         ),
     ),

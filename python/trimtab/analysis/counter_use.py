@@ -79,7 +79,7 @@ class _Spans:
         if not self.lows:
             return Coverage.of(np.empty(0), np.empty(0))
         lows, highs = np.concatenate(list(self.lows.values())), np.concatenate(list(self.highs.values()))
-        # One subject of one lane is in order already.
+        # The times of one subject on one lane are in order already.
         if not (lows[1:] >= lows[:-1]).all():
             order = np.argsort(lows, kind="stable")
             lows, highs = lows[order], highs[order]

@@ -552,7 +552,7 @@ class CounterName(str, Enum):
     FULLEST_NODE = "pages on the fullest node"  # share of the pages on the node that has most of them
     REMOTE_PAGES = "pages on other nodes"  # share of the pages that are not on a thread's node
     NODE_DISTANCE = "distance of the fullest node"  # distance of the fullest node, relative to a thread's own
-    CONTENDED_KERNEL_TIME = "kernel time at contended arenas"  # kernel time while threads waited for one
+    CONTENDED_KERNEL_TIME = "kernel time at contended arenas"  # kernel time while an arena had waiters
 
     def __str__(self) -> str:
         return str(self.value)

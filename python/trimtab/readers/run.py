@@ -147,11 +147,11 @@ def _complete_limits(processes: list[Process]) -> None:
     """Short processes have not read their quota of CPUs: it is that of the others on their host."""
     quotas: dict[str, float] = {}
     for process in processes:
-        host, quota = process.facts.get("host", ""), float(process.header["cpus_quota"])
+        quota = float(process.header["cpus_quota"])
         if quota > 0:
-            quotas[host] = min(quota, quotas.get(host, quota))
+            quotas[process.host] = min(quota, quotas.get(process.host, quota))
     for process in processes:
-        quota = quotas.get(process.facts.get("host", ""), 0.0)
+        quota = quotas.get(process.host, 0.0)
         if quota > 0 and process.header["cpus_online"] == 0:
             process.header["cpus_quota"] = quota
             process.header["cpus_available"] = min(float(process.header["cpus_affinity"]), quota)

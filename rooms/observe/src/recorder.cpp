@@ -93,12 +93,17 @@ int recorder::open(const recorder_options& options) noexcept {
 // Of a process in the list only what takes no time: most are short, and have the limits that the others have.
 void recorder::begin_limits() noexcept {
   const std::uint32_t allowed = base::allowed_cpus().count();
-  if (!m_is_listed.load(std::memory_order_relaxed) || allowed == base::cpu_mask::most) return read_limits();
   m_process->cpus_affinity = allowed;
   m_process->cpus_available = allowed;
+  if (!m_is_listed.load(std::memory_order_relaxed) || allowed == base::cpu_mask::most) read_limits_under_lock();
 }
 
 void recorder::read_limits() noexcept {
+  const std::lock_guard guard(m_lock);
+  read_limits_under_lock();
+}
+
+void recorder::read_limits_under_lock() noexcept {
   if (m_process->cpus_online != 0 || !base::may_call_system()) return;
   const base::cpu_limits limits = base::read_cpu_limits();
   m_process->cpus_affinity = limits.affinity;
@@ -212,7 +217,7 @@ void recorder::close(process_state end_state) noexcept {
   if (!is_on() || m_process->end_ticks != 0) return;
   const int saved = errno;
   const base::ticks at = base::now();
-  if (!is_short(at)) read_limits();
+  if (!is_short(at)) read_limits_under_lock();  // without it: who ends the process may have been interrupted while it had it
   heartbeat(at);
   m_process->end_ticks = at;
   std::atomic_ref(m_process->state).store(end_state, std::memory_order_release);

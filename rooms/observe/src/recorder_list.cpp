@@ -52,7 +52,7 @@ int recorder::leave_list() noexcept {
 int recorder::leave_list_under_lock() noexcept {
   if (!m_is_listed.load(std::memory_order_relaxed)) return 0;
   if (m_folder_error != 0) return m_folder_error;
-  read_limits();
+  read_limits_under_lock();
   m_folder_error = make_folder();
   if (m_folder_error != 0) return m_folder_error;
   const auto& head = *reinterpret_cast<const file_header*>(m_page);

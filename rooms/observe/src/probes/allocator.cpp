@@ -253,7 +253,7 @@ class allocator_probe final : public probe {
   std::uint64_t m_last_reason_ns = 0;
   unsigned m_searches = 0;
   cpu_usage m_used;
-  std::uint64_t m_contended_kernel_ns = 0;  // between two looks of which the later one found an arena contended
+  std::uint64_t m_contended_kernel_ns = 0;  // between two looks, if the second one saw a thread wait
   std::uint32_t m_arena_waits = 0, m_map_waits = 0, m_waiters = 0, m_arena_count = 0, m_contended = 0;
 };
 

@@ -48,8 +48,8 @@ struct probe_row {
 extern const probe_row* const probe_table;
 
 // The sampler thread: started with the first lane or the program's second thread (a program with one thread keeps to it),
-// blocks all signals, wakes every period_ms, and stretches its periods so that its CPU time stays under 0.2 %, and 0.2 %
-// more in a program whose threads are no lanes.
+// blocks all signals, wakes every period_ms, and stretches its periods so that its CPU time stays under 0.2 %, and what
+// probes have as an own_share.
 struct sampler_options {
   std::uint32_t period_ms = 10;
   const char* probes = nullptr;  // comma list; nullptr: the defaults. "+NAME" adds to the defaults, "none"

@@ -200,6 +200,7 @@ class recorder {
   std::byte* place_of_name(std::size_t bytes) noexcept;
   void record_cpus() noexcept;  // the fact "cpus"
   void begin_limits() noexcept;
+  void read_limits_under_lock() noexcept;
   int create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes, std::size_t bytes,
                   std::size_t reserve) noexcept;
   int create_file(base::appended_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,

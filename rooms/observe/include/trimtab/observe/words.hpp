@@ -68,8 +68,7 @@ inline constexpr char fullest_node[] = "pages on the fullest node";  // share of
 inline constexpr char remote_pages[] = "pages on other nodes";       // share of the pages that are not on a thread's node
 // distance of the fullest node, relative to a thread's own
 inline constexpr char node_distance[] = "distance of the fullest node";
-// kernel time while threads waited for one
-inline constexpr char contended_kernel_time[] = "kernel time at contended arenas";
+inline constexpr char contended_kernel_time[] = "kernel time at contended arenas";  // kernel time while an arena had waiters
 }  // namespace counter_name
 
 }  // namespace trimtab::observe::words
