@@ -148,10 +148,7 @@ def measure(program: Program, sources: Path, pairs: int) -> dict[str, Any]:
         "name": program.name,
         "seconds": seconds,
         "tune_s": tuned.seconds,
-        "kept": [row["after"] for row in outcome["rows"] if row["verdict"] == "better"][:-1]
-        if outcome["proved"]
-        else [],
-        "export": outcome["export"],
+        "kept": outcome["export"].removeprefix("export ") if outcome["proved"] else "",
         "limit": outcome["limit"],
         "answers": answers(texts["bare"], others),
     }
@@ -236,7 +233,7 @@ def _line(program: Program, row: dict[str, Any] | None) -> str:
     head = f"| {program.name} | {program.field} | {program.compiler} | `{program.command}` |"
     if row is None:
         return f"{head} | | | not measured yet | |"
-    reason = ", ".join(f"`{word}`" for word in row["kept"]) or row["limit"] or "nothing"
+    reason = _words_of_kept(row) if row["kept"] or not row["limit"] else row["limit"]
     times = f"{statistics.median(row['seconds']['bare']):.2f} | {_ratio_text(row, 'run')} | {_ratio_text(row, 'tuned')}"
     return f"{head} {times} | {_cell(reason)} | {row['answers']} |"
 
@@ -299,7 +296,7 @@ def _gain_line(row: dict[str, Any]) -> str:
 
 
 def _words_of_kept(row: dict[str, Any]) -> str:
-    return ", ".join(f"`{word}`" for word in row["kept"]) or "settings of its loops"
+    return f"`{row['kept']}`" if row["kept"] else "settings of its loops"
 
 
 def _cell(text: str) -> str:
@@ -432,6 +429,8 @@ def main() -> int:
     _find_programs()
     if arguments.prepare:
         return _prepare_all(chosen, sources)
+
+    results["machine"] = _machine()
 
     def keep(row: dict[str, Any]) -> None:
         results["cases"] = [case for case in results["cases"] if case["name"] != row["name"]] + [row]
