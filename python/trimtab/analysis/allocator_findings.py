@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from trimtab.analysis.cpu_use import page_cost
 from trimtab.analysis.findings import finding
 from trimtab.analysis.samples import last_value
@@ -44,16 +46,17 @@ def allocator_findings(process: Process, cpu_s: float) -> list[Finding]:
         if avoidable_s < 0.95 * waits
         else ""
     )
-    return [
-        finding(
-            Cause.ALLOCATOR_CONTENTION,
-            None,
-            f"{threads} threads waited {waits:.3g} s for each other in malloc and free{delayed}, which had {arenas} "
-            f"{'arena' if arenas == 1 else 'arenas'}; the kernel used {kernel:.3g} s of CPU time",
-            _action(threads, arenas),
-            (avoidable_s + max(min(rest, avoidable_s), of_contended)) / threads,
-        )
-    ]
+    least_s = (avoidable_s + max(min(rest, avoidable_s), of_contended)) / threads
+    entry = finding(
+        Cause.ALLOCATOR_CONTENTION,
+        None,
+        f"{threads} threads waited {waits:.3g} s for each other in malloc and free{delayed}, which had {arenas} "
+        f"{'arena' if arenas == 1 else 'arenas'}; the kernel used {kernel:.3g} s of CPU time; "
+        "what the lock cost in the program's own time is not known and comes on top",
+        _action(threads, arenas),
+        least_s,
+    )
+    return [replace(entry, gain_low_s=least_s, gain_high_s=(avoidable_s + rest) / threads)]
 
 
 def _action(threads: int, arenas: int) -> str:
