@@ -22,8 +22,14 @@ class Quota:
 def available_cpus() -> float:
     """The CPUs that a program may use: those of its mask, or its quota where that is less."""
     allowed = float(len(os.sched_getaffinity(0)))
+    quota = quota_of_cpus()
+    return allowed if quota is None else min(allowed, quota)
+
+
+def quota_of_cpus() -> float | None:
+    """CPUs that the own group may use; None: all."""
     quota = find_quota(Machine())
-    return min(allowed, quota.cpus) if quota is not None and quota.cpus is not None else allowed
+    return None if quota is None else quota.cpus
 
 
 def find_quota(machine: Machine) -> Quota | None:

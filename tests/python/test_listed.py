@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import struct
 from collections.abc import Callable
@@ -133,6 +134,28 @@ def test_short_processes_have_the_quota_of_the_others_on_their_host(listed: Call
         for process in open_run(run).processes
     }
     assert limits == {7: (1.5, 1.5), 8: (1.5, 1.5), 9: (1.5, 1.0), 10: (0.0, 4.0), 11: (0.0, 4.0)}
+
+
+@pytest.mark.parametrize(
+    ("hostname", "quota", "limits"),
+    [
+        ("node1", 1.5, {8: (1.5, 1.5), 9: (1.5, 1.0)}),
+        ("node2", 1.5, {8: (0.0, 4.0), 9: (0.0, 1.0)}),  # of another host
+        ("node1", None, {8: (0.0, 4.0), 9: (0.0, 1.0)}),
+        ("node1", 1e-300, {8: (0.0, 4.0), 9: (0.0, 1.0)}),  # damaged
+    ],
+)
+def test_where_no_process_has_read_its_quota_it_is_the_launchers(
+    listed: Callable[..., Path], hostname: str, quota: float | None, limits: dict[int, tuple[float, float]]
+) -> None:
+    run = listed(page(8, cpus_affinity=4, cpus_available=4), page(9, cpus_affinity=1, cpus_available=1))
+    info = json.loads((run / "run.json").read_text())
+    info["machine"] = {"hostname": hostname, "cpus_quota": quota}
+    (run / "run.json").write_text(json.dumps(info))
+    assert {
+        process.pid: (process.header["cpus_quota"], process.header["cpus_available"])
+        for process in open_run(run).processes
+    } == limits
 
 
 def test_what_is_withdrawn_or_cut_off_is_none(listed: Callable[..., Path]) -> None:

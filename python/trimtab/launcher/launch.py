@@ -24,6 +24,7 @@ from typing import Any
 
 from trimtab import __version__, machine
 from trimtab.bare import IGNORED_BY_PYTHON, NotPrepared, reason_of, users_environment
+from trimtab.cgroup import quota_of_cpus
 from trimtab.launcher.inspect_library import library_problem
 from trimtab.launcher.inspect_program import inspect, no_regions
 from trimtab.launcher.job import Job
@@ -348,7 +349,11 @@ def _prepare(program: str, argv: list[str], options: Options) -> _Prepared:
         "started_mono_ns": time.monotonic_ns(),
         "ended": None,
         "machine": machine.describe()
-        | {"cpus_online": os.cpu_count(), "cpus_affinity": len(os.sched_getaffinity(0))},
+        | {
+            "cpus_online": os.cpu_count(),
+            "cpus_affinity": len(os.sched_getaffinity(0)),
+            "cpus_quota": quota_of_cpus(),
+        },
         "unavailable": inspect(Path(program)) + ([] if steering is None else steering.unavailable),
         "steering": _describe(steering),
     }

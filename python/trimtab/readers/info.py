@@ -17,6 +17,7 @@ _EXPECTED: tuple[tuple[tuple[str, ...], tuple[type, ...]], ...] = (
     (("level",), (str,)),
     (("started_real_ns",), _NUMBER),
     (("machine",), (dict,)),
+    (("machine", "cpus_quota"), _NUMBER),
     (("unavailable",), (list,)),
     (("ended",), (dict,)),
     (("ended", "mono_ns"), _NUMBER),

@@ -22,10 +22,11 @@ from trimtab.readers.scheduler import read_schedulers
 # HOST-PID-N; without a host in runs of earlier versions.
 _PROCESS = re.compile(r"(?:([\w.+-]{1,64})-)?(\d{1,10})-(\d{1,10})", re.ASCII)
 # Figures of process.tt that all others are multiplied with, and what they can be.
+_LEAST_CPUS, _MOST_CPUS = 1e-3, 1e6
 _PLAUSIBLE = (
     ("ns_per_tick", 1e-3, 1e6),
-    ("cpus_available", 1e-3, 1e6),
-    ("cpus_quota", 0.0, 1e6),
+    ("cpus_available", _LEAST_CPUS, _MOST_CPUS),
+    ("cpus_quota", 0.0, _MOST_CPUS),
     ("clock_read_ns", 0.0, 1e6),
 )
 
@@ -45,7 +46,9 @@ def open_run(path: str | Path) -> Run:
     try:
         folders = [directory, *(rank_folders(directory).values() if info.get("job") is not None else ())]
         read = [result for folder in folders for result in _read_folder(folder, directory)]
-        _complete_limits([result for result in read if isinstance(result, Process)])
+        _complete_limits(
+            [result for result in read if isinstance(result, Process)], info.get("machine") or {}
+        )
         schedulers, schedulers_left_out = read_schedulers(folders, directory)
         return Run(
             directory,
@@ -143,13 +146,20 @@ def _add_pages(
             left_out.append(_left_out(f"process of {page.place}", error))
 
 
-def _complete_limits(processes: list[Process]) -> None:
-    """Short processes have not read their quota of CPUs: it is that of the others on their host."""
+def _complete_limits(processes: list[Process], launchers: dict[str, Any]) -> None:
+    """Short processes, and killed ones, may not have read their quota of CPUs: it is that of the others on their host.
+
+    Args:
+        launchers: what the launcher saw of its machine; its quota counts where no process has read one.
+    """
     quotas: dict[str, float] = {}
     for process in processes:
         quota = float(process.header["cpus_quota"])
         if quota > 0:
             quotas[process.host] = min(quota, quotas.get(process.host, quota))
+    of_launcher = float(launchers.get("cpus_quota") or 0.0)
+    if _LEAST_CPUS <= of_launcher <= _MOST_CPUS:
+        quotas.setdefault(str(launchers.get("hostname") or ""), of_launcher)
     for process in processes:
         quota = quotas.get(process.host, 0.0)
         if quota > 0 and process.header["cpus_online"] == 0:
