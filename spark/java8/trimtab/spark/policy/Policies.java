@@ -1,5 +1,7 @@
 package trimtab.spark.policy;
 
+import java.util.Arrays;
+import java.util.List;
 import org.apache.spark.SparkContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,8 +16,8 @@ public final class Policies {
 
   private static final Logger LOG = LoggerFactory.getLogger(Policies.class);
 
-  /** They use classes that are private to Spark, and are tested with this version. */
-  private static final String VERSION = "4.2";
+  /** They use classes that are private to Spark, and are tested with these versions. */
+  private static final List<String> VERSIONS = Arrays.asList("4.0", "4.1", "4.2");
 
   private Policies() {}
 
@@ -40,6 +42,6 @@ public final class Policies {
   }
 
   private static String missing(String version) {
-    return version.equals(VERSION) ? JavaVersion.missing() : "Spark " + version + " is not " + VERSION;
+    return VERSIONS.contains(version) ? JavaVersion.missing() : "Spark " + version + " is not one of " + VERSIONS;
   }
 }

@@ -26,6 +26,8 @@ public final class PooledShuffleManager extends SortShuffleManager {
 
   static {
     RESOLVERS.put("3.5", "trimtab.spark.pooled.PooledBlockResolver35");
+    RESOLVERS.put("4.0", "trimtab.spark.pooled.PooledBlockResolver35");
+    RESOLVERS.put("4.1", "trimtab.spark.pooled.PooledBlockResolver42");
     RESOLVERS.put("4.2", "trimtab.spark.pooled.PooledBlockResolver42");
   }
 

@@ -9,7 +9,7 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.storage.BlockId;
 import scala.Option;
 
-/** Spark's own resolver since 4.2, with {@link PooledBlocks}. Any thread may call it. */
+/** Spark's own resolver of 4.1 and 4.2, with {@link PooledBlocks}. Any thread may call it. */
 final class PooledBlockResolver42 extends IndexShuffleBlockResolver implements PooledBlockResolver {
   private final PooledBlocks blocks;
 

@@ -9,7 +9,7 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.storage.BlockId;
 import scala.Option;
 
-/** Spark's own resolver before 4.2, with {@link PooledBlocks}: compiled against its signatures, under stubs. Any thread may call it. */
+/** Spark's own resolver of 3.5 and 4.0, with {@link PooledBlocks}: compiled against its signatures, under stubs. Any thread may call it. */
 final class PooledBlockResolver35 extends IndexShuffleBlockResolver implements PooledBlockResolver {
   private final PooledBlocks blocks;
 

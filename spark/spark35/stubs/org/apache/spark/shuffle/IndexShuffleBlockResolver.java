@@ -12,7 +12,7 @@ import org.apache.spark.util.collection.OpenHashSet;
 import scala.Option;
 
 /**
- * The signatures of Spark's own class before 4.2, to compile against; never in the jar. Since 4.2 the map is a ConcurrentMap, so that
+ * The signatures of Spark's own class before 4.1, to compile against; never in the jar. Since 4.1 the map is a ConcurrentMap, so that
  * neither version can link a class that was compiled for the other one.
  */
 public class IndexShuffleBlockResolver {
