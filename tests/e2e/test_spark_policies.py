@@ -98,7 +98,7 @@ def outcomes(report: dict[str, Any]) -> list[tuple[str, str, str]]:
 def test_copies_that_give_back_a_fifth_of_the_lost_time_stay_and_others_are_given_up(tmp_path: Path) -> None:
     """Two applications in turn on one cluster. With TRIMTAB_SPARK_LONG more and longer jobs."""
     is_long = "TRIMTAB_SPARK_LONG" in os.environ
-    jobs = {"fast": (6, 8.0), "slow": (11, 4.0) if is_long else (7, 2.5)}
+    jobs = {"fast": (6, 8.0), "slow": (11, 4.0) if is_long else (7, 3.0)}
     ended = {}
     with spark_cluster(tmp_path) as master:
         for kind, (count, long_s) in jobs.items():
