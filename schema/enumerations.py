@@ -653,6 +653,12 @@ CAUSE = Enumeration(
             "the first thread waits for files or other programs while the others have no work",
             label="serial input or output",
         ),
+        Value(
+            52,
+            "late_executors",
+            "executors were given back and asked for again, and jobs waited for them",
+            label="late executors",
+        ),
     ),
     is_text=True,
 )

@@ -410,6 +410,31 @@ def test_executors_that_are_not_needed(tmp_path: Path) -> None:
     assert "idle executors" not in causes(plain(made(tmp_path, one_stage(*busy, end=1100), 1200, executors)))
 
 
+def test_executors_that_are_given_back_and_asked_for_again(tmp_path: Path) -> None:
+    """The second job waits 400 ms for two new executors; the two of the first job would have been there."""
+    executors = (("1", 1, 100, 300), ("2", 1, 120, 300), ("3", 1, 900, None), ("4", 1, 900, None))
+    first = Stage(0, 100, 220, [Task(120, 220, "1", 0), Task(120, 220, "2", 1)])
+    second = Stage(1, 500, 1000, [Task(900, 1000, "3", 0), Task(900, 1000, "4", 1)])
+    jobs = [Job(0, 100, 220, [first]), Job(1, 500, 1000, [second])]
+    dynamic = {"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.executorIdleTimeout": "80ms"}
+    analysis = made(tmp_path, jobs, 1000, executors, dynamic)
+    report = plain(analysis)
+    (finding,) = [each for each in report["findings"] if each["cause"] == "late executors"]
+    assert finding["gain_s"] == pytest.approx(0.4)
+    assert "4 executors were started, and at most 2 were there at a time" in finding["evidence"]
+    assert "executorIdleTimeout (80ms)" in finding["action"] and "minExecutors to 2;" in finding["action"]
+    changes = {change.change: change.total for change in analysis.what_if.changes()}
+    assert changes["executors stay until the end"] == pytest.approx(600)
+    assert "1 more executor" not in changes and "idle executors" not in causes(report)
+    # Somebody else's decision: more executors from the beginning are the way out.
+    static = made(tmp_path, jobs, 1000, executors)
+    assert "late executors" not in causes(plain(static))
+    assert "executors stay until the end" not in {change.change for change in static.what_if.changes()}
+    # As many as there were from the beginning: nothing came back late.
+    lasting = made(tmp_path, jobs[:1], 300, executors[:2], dynamic)
+    assert "late executors" not in causes(plain(lasting))
+
+
 def test_more_executors_and_slopes_by_hand(tmp_path: Path) -> None:
     """Four tasks of 100 ms on one slot; with a second executor they take half."""
     tasks = [Task(100 + 100 * at, 200 + 100 * at, index=at) for at in range(4)]

@@ -93,7 +93,8 @@ export type Cause =
   | "idle executors"
   | "driver busy"
   | "wake-up latency"
-  | "serial input or output";
+  | "serial input or output"
+  | "late executors";
 
 /** Why at most one worker was busy in an idle region. */
 export type IdleVerdict =

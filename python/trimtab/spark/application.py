@@ -157,6 +157,11 @@ class Application:
         text = self.settings.get("spark.task.cpus", "1")
         return max(int(text), 1) if text.isdecimal() and len(text) < 6 else 1
 
+    @property
+    def has_dynamic_allocation(self) -> bool:
+        """Whether Spark asks for executors, and gives them back, by itself."""
+        return self.setting("spark.dynamicAllocation.enabled", "false") == "true"
+
     def setting(self, name: str, default: str) -> str:
         """The value of a setting as the log has it, or Spark's own default."""
         return self.settings.get(name, default)

@@ -103,6 +103,7 @@ def spark_findings(
         *_garbage(context),
         *_wide_shuffles(context),
         *_driver(context),
+        *_late_executors(context),
     ]
     least_s = _LEAST_GAIN_SHARE * application.end * 1e-3
     kept = sorted((each for each in found if each.gain_s >= least_s), key=lambda each: -each.gain_s)
@@ -341,12 +342,34 @@ def _driver(context: _Context) -> Iterator[Finding]:
     )
 
 
+def _late_executors(context: _Context) -> Iterator[Finding]:
+    """gain = replay in which as many executors as there were at most at a time stay until the end."""
+    application, what_if = context.application, context.what_if
+    if not application.has_dynamic_allocation or not what_if.is_trusted:
+        return
+    count, most = len(application.executors), what_if.most_executors()
+    if count <= most:
+        return
+    timeout = application.setting("spark.dynamicAllocation.executorIdleTimeout", "60s")
+    yield finding(
+        Cause.LATE_EXECUTORS,
+        None,
+        f"{count} executors were started, and at most {most} were there at a time: Spark gave idle ones back and asked for others "
+        f"when it needed them; until they were there, {context.bound_ms('executor_start') / 1e3:.3g} s passed in all",
+        f"raise spark.dynamicAllocation.executorIdleTimeout ({timeout}), or spark.dynamicAllocation.minExecutors to {most}; they "
+        "hold their cores meanwhile",
+        max(what_if.gain(what_if.durations, what_if.lasting_executors()), 0.0) * 1e-3,
+    )
+
+
 def _idle_executors(context: _Context) -> Iterator[Finding]:
     """No gain of time: half of the executors are taken away in a replay, and it takes hardly longer."""
     count = len(context.application.executors)
     idle = context.attribution.idle_by_executor.sum(axis=1)
     capacity = np.bincount(context.slots.executor, context.slots.end - context.slots.begin, minlength=count)
     if count < 2 or not context.what_if.is_trusted or idle.sum() < _IDLE_SHARE * capacity.sum():
+        return
+    if context.application.has_dynamic_allocation:  # gives them back by itself
         return
     lost = -context.what_if.gain(context.what_if.durations, context.what_if.fewer_executors())
     if lost <= 0.05 * context.application.end:

@@ -109,8 +109,8 @@ def _life(application: Application, place: int) -> tuple[int, int, int]:
     added = min(executor.added or 0, end)
     requested = executor.requested
     if requested is None:
-        is_dynamic = application.setting("spark.dynamicAllocation.enabled", "false") == "true"
-        requested = added if is_dynamic else _replaced_at(application.executors, executor)
+        is_replaced = not application.has_dynamic_allocation
+        requested = _replaced_at(application.executors, executor) if is_replaced else added
     return min(requested, added), added, end
 
 

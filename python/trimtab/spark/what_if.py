@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +118,24 @@ class WhatIf:
         half = (len(self._application.executors) + 1) // 2
         return self._schedule.lives[self._slots.executor < half]
 
+    def lasting_executors(self) -> NDArray[np.void]:
+        """Slots of as many executors as there were at most at a time, those that came first; they stay until all is done."""
+        added = {}
+        for place, begin in zip(self._slots.executor.tolist(), self._slots.added.tolist(), strict=True):
+            added[place] = min(begin, added.get(place, begin))
+        first = sorted(added, key=lambda place: added[place])[: self.most_executors()]
+        lasting = self._schedule.lives[np.isin(self._slots.executor, first)].copy()
+        lasting["end_ns"] = np.iinfo(np.int64).max
+        return lasting
+
+    def most_executors(self) -> int:
+        """How many there were at most at a time."""
+        changes: list[tuple[int, int]] = []
+        for place in np.unique(self._slots.executor).tolist():
+            is_its = self._slots.executor == place
+            changes += [(int(self._slots.added[is_its].min()), 1), (int(self._slots.end[is_its].max()), -1)]
+        return max(accumulate(change for _, change in sorted(changes)), default=0)
+
     def changes(self) -> list[Change]:
         """All what-ifs, largest gain first; none where the replay cannot be trusted."""
         if not self.is_trusted or not len(self._application.tasks):
@@ -129,9 +148,15 @@ class WhatIf:
             ("shuffle twice as fast", self._faster_shuffle(0.5), None),
             ("shuffle takes no time", self._faster_shuffle(1.0), None),
             ("no spill", self.without("spill"), None),
-            ("1 more executor", self.durations, self.more_executors(1 / max(executors, 1))),
-            ("twice the executors", self.durations, self.more_executors(1.0)),
         ]
+        # More of those that Spark gives back would not be there, either, when a job begins.
+        if self._application.has_dynamic_allocation:
+            tried += [("executors stay until the end", self.durations, self.lasting_executors())]
+        else:
+            tried += [
+                ("1 more executor", self.durations, self.more_executors(1 / max(executors, 1))),
+                ("twice the executors", self.durations, self.more_executors(1.0)),
+            ]
         made = [
             Change(name, self._application.end - self.gain(durations, lives))
             for name, durations, lives in tried
