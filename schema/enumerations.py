@@ -656,7 +656,7 @@ CAUSE = Enumeration(
         Value(
             52,
             "late_executors",
-            "executors were given back and asked for again, and jobs waited for them",
+            "jobs waited for executors that had been given back",
             label="late executors",
         ),
     ),

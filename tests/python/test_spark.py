@@ -416,7 +416,10 @@ def test_executors_that_are_given_back_and_asked_for_again(tmp_path: Path) -> No
     first = Stage(0, 100, 220, [Task(120, 220, "1", 0), Task(120, 220, "2", 1)])
     second = Stage(1, 500, 1000, [Task(900, 1000, "3", 0), Task(900, 1000, "4", 1)])
     jobs = [Job(0, 100, 220, [first]), Job(1, 500, 1000, [second])]
-    dynamic = {"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.executorIdleTimeout": "80ms"}
+    dynamic = {
+        "spark.dynamicAllocation.enabled": "true",
+        "spark.dynamicAllocation.executorIdleTimeout": "80ms",
+    }
     analysis = made(tmp_path, jobs, 1000, executors, dynamic)
     report = plain(analysis)
     (finding,) = [each for each in report["findings"] if each["cause"] == "late executors"]

@@ -427,7 +427,7 @@ class Cause(str, Enum):
     DRIVER_BUSY = "driver busy"  # no stage was active: the driver computed or planned
     LATE_WAKE_UPS = "wake-up latency"  # threads go on long after what they waited for has happened
     SERIAL_INPUT = "serial input or output"  # the first thread waits for files or other programs while the others have no work
-    LATE_EXECUTORS = "late executors"  # executors were given back and asked for again, and jobs waited for them
+    LATE_EXECUTORS = "late executors"  # jobs waited for executors that had been given back
 
     def __str__(self) -> str:
         return str(self.value)
