@@ -120,7 +120,7 @@ class WhatIf:
 
     def lasting_executors(self) -> NDArray[np.void]:
         """Slots of as many executors as there were at most at a time, those that came first; they stay until all is done."""
-        added = {}
+        added: dict[int, int] = {}
         for place, begin in zip(self._slots.executor.tolist(), self._slots.added.tolist(), strict=True):
             added[place] = min(begin, added.get(place, begin))
         first = sorted(added, key=lambda place: added[place])[: self.most_executors()]
@@ -141,7 +141,7 @@ class WhatIf:
         if not self.is_trusted or not len(self._application.tasks):
             return []
         executors = len(self._application.executors)
-        tried = [
+        tried: list[tuple[str, Numbers, NDArray[np.void] | None]] = [
             ("stragglers at the median of their stage", self.without_stragglers(), None),
             ("no skew", self.without_skew(), None),
             ("no garbage collection", self.without("gc"), None),
