@@ -420,11 +420,13 @@ def test_executors_that_are_given_back_and_asked_for_again(tmp_path: Path) -> No
         "spark.dynamicAllocation.enabled": "true",
         "spark.dynamicAllocation.executorIdleTimeout": "80ms",
     }
-    analysis = made(tmp_path, jobs, 1000, executors, dynamic)
+    given_back = {"settings": dynamic, "removed_reason": "Executor killed by driver."}
+    analysis = made(tmp_path, jobs, 1000, executors, **given_back)
     report = plain(analysis)
     (finding,) = [each for each in report["findings"] if each["cause"] == "late executors"]
     assert finding["gain_s"] == pytest.approx(0.4)
-    assert "4 executors were started, and at most 2 were there at a time" in finding["evidence"]
+    assert "gave 2 idle executors back" in finding["evidence"]
+    assert "4 were started, at most 2 at a time" in finding["evidence"]
     assert "executorIdleTimeout (80ms)" in finding["action"] and "minExecutors to 2;" in finding["action"]
     changes = {change.change: change.total for change in analysis.what_if.changes()}
     assert changes["executors stay until the end"] == pytest.approx(600)
@@ -434,8 +436,10 @@ def test_executors_that_are_given_back_and_asked_for_again(tmp_path: Path) -> No
     assert "late executors" not in causes(plain(static))
     assert "executors stay until the end" not in {change.change for change in static.what_if.changes()}
     # As many as there were from the beginning: nothing came back late.
-    lasting = made(tmp_path, jobs[:1], 300, executors[:2], dynamic)
+    lasting = made(tmp_path, jobs[:1], 300, executors[:2], **given_back)
     assert "late executors" not in causes(plain(lasting))
+    # Those that died were not given back.
+    assert "late executors" not in causes(plain(made(tmp_path, jobs, 1000, executors, dynamic)))
 
 
 def test_more_executors_and_slopes_by_hand(tmp_path: Path) -> None:

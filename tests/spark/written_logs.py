@@ -115,6 +115,7 @@ def events(
     executors: Sequence[tuple[str, int, int, int | None]] = (("1", 2, 0, None),),
     settings: dict[str, str] | None = None,
     name: str = "synthetic",
+    removed_reason: str = "lost",
 ) -> Iterator[dict[str, Any]]:
     """All events of an application in an order that Spark could have written them in.
 
@@ -130,7 +131,11 @@ def events(
         timed.append((added, 0, _event("ExecutorAdded", added, executor) | {"Executor Info": info}))
         if removed is not None:
             timed.append(
-                (removed, 8, _event("ExecutorRemoved", removed, executor) | {"Removed Reason": "lost"})
+                (
+                    removed,
+                    8,
+                    _event("ExecutorRemoved", removed, executor) | {"Removed Reason": removed_reason},
+                )
             )
     number = 0
     for job in jobs:

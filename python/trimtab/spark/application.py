@@ -5,6 +5,7 @@ Times of the tables are milliseconds since the application started, by the drive
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,6 +32,8 @@ TASK = np.dtype(
     ]
 )
 Tasks = NDArray[np.void]
+# How Spark names the reason if it ended an executor itself (ExecutorLossReason.scala).
+_GIVEN_BACK = re.compile(r"Executor (killed by driver|decommission)")
 
 
 @dataclass
@@ -50,6 +53,11 @@ class Executor:
     requested: int | None = None
     removed: int | None = None
     removed_reason: str = ""
+
+    @property
+    def is_given_back(self) -> bool:
+        """Spark itself ended it: dynamic allocation, as it was idle."""
+        return self.removed is not None and _GIVEN_BACK.match(self.removed_reason) is not None
 
 
 @dataclass

@@ -348,14 +348,15 @@ def _late_executors(context: _Context) -> Iterator[Finding]:
     if not application.has_dynamic_allocation or not what_if.is_trusted:
         return
     count, most = len(application.executors), what_if.most_executors()
-    if count <= most:
+    given_back = sum(executor.is_given_back for executor in application.executors)
+    if count <= most or not given_back:
         return
     timeout = application.setting("spark.dynamicAllocation.executorIdleTimeout", "60s")
     yield finding(
         Cause.LATE_EXECUTORS,
         None,
-        f"{count} executors were started, and at most {most} were there at a time: Spark gave idle ones back and asked for others "
-        f"when it needed them; until they were there, {context.bound_ms('executor_start') / 1e3:.3g} s passed in all",
+        f"Spark gave {counted(given_back, 'idle executor')} back and asked for others when it needed them: {count} were started, "
+        f"at most {most} at a time; until they were there, {context.bound_ms('executor_start') / 1e3:.3g} s passed in all",
         f"raise spark.dynamicAllocation.executorIdleTimeout ({timeout}), or spark.dynamicAllocation.minExecutors to {most}; they "
         "hold their cores meanwhile",
         max(what_if.gain(what_if.durations, what_if.lasting_executors()), 0.0) * 1e-3,
