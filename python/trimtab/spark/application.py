@@ -57,7 +57,7 @@ class Executor:
     @property
     def is_given_back(self) -> bool:
         """Spark itself ended it: dynamic allocation, as it was idle."""
-        return self.removed is not None and _GIVEN_BACK.match(self.removed_reason) is not None
+        return _GIVEN_BACK.match(self.removed_reason) is not None
 
 
 @dataclass

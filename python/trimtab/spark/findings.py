@@ -347,7 +347,7 @@ def _late_executors(context: _Context) -> Iterator[Finding]:
     application, what_if = context.application, context.what_if
     if not application.has_dynamic_allocation or not what_if.is_trusted:
         return
-    count, most = len(application.executors), what_if.most_executors()
+    count, most = len(application.executors), what_if.most_executors
     given_back = sum(executor.is_given_back for executor in application.executors)
     if count <= most or not given_back:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
@@ -120,20 +121,18 @@ class WhatIf:
 
     def lasting_executors(self) -> NDArray[np.void]:
         """Slots of as many executors as there were at most at a time, those that came first; they stay until all is done."""
-        added: dict[int, int] = {}
-        for place, begin in zip(self._slots.executor.tolist(), self._slots.added.tolist(), strict=True):
-            added[place] = min(begin, added.get(place, begin))
-        first = sorted(added, key=lambda place: added[place])[: self.most_executors()]
-        lasting = self._schedule.lives[np.isin(self._slots.executor, first)].copy()
+        places, first = np.unique(self._slots.executor, return_index=True)
+        chosen = places[np.argsort(self._slots.added[first], kind="stable")][: self.most_executors]
+        lasting = self._schedule.lives[np.isin(self._slots.executor, chosen)].copy()
         lasting["end_ns"] = np.iinfo(np.int64).max
         return lasting
 
+    @cached_property
     def most_executors(self) -> int:
         """How many there were at most at a time."""
-        changes: list[tuple[int, int]] = []
-        for place in np.unique(self._slots.executor).tolist():
-            is_its = self._slots.executor == place
-            changes += [(int(self._slots.added[is_its].min()), 1), (int(self._slots.end[is_its].max()), -1)]
+        _, first = np.unique(self._slots.executor, return_index=True)  # all slots of one have its life
+        changes = [(int(time), 1) for time in self._slots.added[first]]
+        changes += [(int(time), -1) for time in self._slots.end[first]]
         return max(accumulate(change for _, change in sorted(changes)), default=0)
 
     def changes(self) -> list[Change]:

@@ -3,8 +3,8 @@ package trimtab.spark;
 import org.apache.spark.SparkContext;
 
 /**
- * The minor version of the Spark that runs, as "4.2". Classes that reach into Spark's own (private[spark]) classes exist once for
- * each minor version that they are tested with, and are chosen by it; with any other version nothing is changed.
+ * The minor version of the Spark that runs, as "4.2". It chooses what reaches into Spark's own (private[spark]) classes, which exists
+ * once for each form that these classes had; with a version that it was not tested with nothing is changed.
  */
 public final class SparkVersion {
   private SparkVersion() {}
