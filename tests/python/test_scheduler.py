@@ -149,6 +149,10 @@ def test_finding_names_who_had_the_cpus(tmp_path: Path) -> None:
 def test_advice_to_record_is_not_given_to_who_asked_for_it(tmp_path: Path) -> None:
     report = typed(report_of(tmp_path / "run"))
     assert "trimtab run --kernel" in "\n".join(kernel_lines(report))
+    # Many threads on few CPUs wait for longer than there was core time: seconds are told, no share.
+    crowded = msgspec.structs.replace(report.os, run_delay_s=30 * (report.capacity_s or 0.0))
+    (line,) = kernel_lines(msgspec.structs.replace(report, os=crowded))
+    assert f"had no CPU for {crowded.run_delay_s:.3g} s in all" in line and "%" not in line
     refused = Unavailable("the operating system's scheduler (--kernel)", "not permitted", "run as root")
     assert not list(kernel_lines(msgspec.structs.replace(report, unavailable=[refused])))
 

@@ -54,8 +54,8 @@ def _without_recording(report: Report) -> Iterator[str]:
     delay_s, core_s = report.os.run_delay_s, report.capacity_s
     if delay_s is not None and core_s and delay_s >= _LEAST_DELAY * core_s:
         yield (
-            f"{percent(delay_s / core_s)} of the core time was run delay: trimtab run {_OPTION} shows who had the CPUs (as root, or "
-            "with CAP_PERFMON and a readable tracefs)"
+            f"threads were ready to run but had no CPU for {seconds(delay_s)} in all: trimtab run {_OPTION} shows who had the CPUs "
+            "(as root, or with CAP_PERFMON and a readable tracefs)"
         )
 
 
